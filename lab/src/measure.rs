@@ -1,20 +1,18 @@
 //! From counters to the columns of a result.
+mod together;
+
 use crate::emulator::{DirectionReport, EmulatorReport};
 use crate::fabric::LINK_MTU_BYTES;
-use crate::orders::{Carrier, FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, FlowOrders, Orders};
-use crate::traffic::{ARRIVAL_CELL, Arrivals, FlowOutcome};
+use crate::orders::{Carrier, FETCH_PACKET_BYTES, FETCH_PAYLOAD_BYTES, Orders};
+use crate::traffic::{ARRIVAL_CELL, FlowOutcome};
 use prismux_plan::{FullPacket, FullSegment, IpFamily, Plan, TCP_IP_HEADER_BYTES};
 use prismux_trace::results::{
-    Backend, DirectionResult, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, PacketResult,
-    PipeResult, RunResult, TimeSeries, TotalResult, capacity_bps, goodput_bps,
+    Backend, Competitor, DirectionResult, FlowResult, FlowSeries, LinkResult, LinkSeries, Named, RunResult,
+    TimeSeries, TotalResult, capacity_bps, goodput_bps,
 };
 use prismux_units::{Duration, Instant};
 use serde_json::Value;
-
-/// Shares of a flow's bytes between which its steady goodput is measured: slow start and tail left out. The first one
-/// counts only where no warm-up time is set. The simulator has the same.
-const STEADY_FROM: f64 = 0.2;
-const STEADY_TO: f64 = 0.95;
+use together::{Measured, steady_together, together};
 
 /// Builds the result of a run that lasted `duration`.
 pub(super) fn result(
@@ -26,11 +24,11 @@ pub(super) fn result(
     status: &Named<Value>,
 ) -> RunResult {
     let (plan, end) = (orders.plan, Instant::ZERO + duration);
-    let flow_line = |flow: &FlowOrders<'_>| {
-        let name = &flow.flow.name;
-        Some((name.clone(), flow_result(flow, outcomes.get(name)?, plan.measure.warm_up, end)))
-    };
-    let flows: Named<FlowResult> = orders.flows.iter().filter_map(flow_line).collect();
+    let with_outcome = orders.flows.iter().filter_map(|flow| Some((flow, outcomes.get(&flow.flow.name)?)));
+    let measured: Vec<Measured<'_>> =
+        with_outcome.map(|(flow, outcome)| Measured::new(flow, outcome, plan.measure.warm_up, end)).collect();
+    let flows: Named<FlowResult> =
+        measured.iter().map(|flow| (flow.orders.flow.name.clone(), flow.result())).collect();
     let links: Named<LinkResult> = plan
         .links
         .iter()
@@ -42,7 +40,7 @@ pub(super) fn result(
     let rates = shared.iter().filter_map(|&name| links.get(name)?.rate_bps).map(|bps| bps as f64);
     let FullPacket { payload_bytes, packet_bytes } = full_packet(orders);
     let capacity = capacity_bps(rates, payload_bytes, packet_bytes);
-    let total = TotalResult::new(flows.values(), capacity);
+    let total = TotalResult::new(together(&measured), steady_together(&measured), capacity);
     let mut result = RunResult {
         scenario: plan.name.clone(),
         scenario_hash: scenario_hash.to_owned(),
@@ -59,72 +57,16 @@ pub(super) fn result(
         series: plan.measure.interval.map(|interval| series(plan, interval, outcomes, emulator)),
     };
     result.set_shared_links(shared.iter().copied());
-    result.set_fairness(plan.competing_flows());
+    let competing = measured.iter().filter(|flow| !flow.orders.flow.traffic.is_datagrams());
+    result.set_fairness(competing.map(|flow| Competitor {
+        flow: &flow.orders.flow.name,
+        group: &flow.orders.flow.group,
+        active_s: flow.active.start.as_secs_f64()..flow.active.end.as_secs_f64(),
+    }));
     if let Some(series) = &mut result.series {
         series.set_shares(&shared);
     }
     result
-}
-
-fn flow_result(
-    flow: &FlowOrders<'_>,
-    outcome: &FlowOutcome,
-    warm_up: Option<Duration>,
-    end: Instant,
-) -> FlowResult {
-    let arrivals = &outcome.arrivals;
-    let stop = flow.stop.map_or(end, |stop| stop.min(end));
-    let last = outcome.completed_at.unwrap_or(stop);
-    let sum = |count: fn(&crate::traffic::tcp_info::TcpInfo) -> Option<u64>| {
-        outcome.senders.iter().map(count).sum::<Option<u64>>()
-    };
-    let of_pipes = |count: fn(&PipeResult) -> u64| outcome.pipes.values().map(count).sum::<u64>();
-    FlowResult {
-        transport: flow.flow.transport_name().to_owned(),
-        goodput_bps: goodput_bps(arrivals.total_bytes, (last - flow.start).as_secs_f64()),
-        steady_goodput_bps: steady_goodput_bps(flow, arrivals, warm_up, last),
-        bytes: arrivals.total_bytes,
-        completion_s: outcome.completed_at.map(|at| (at - flow.start).as_secs_f64()),
-        retransmitted_segments: sum(|info| Some(info.retransmitted_segments)).unwrap_or(0)
-            + of_pipes(|pipe| pipe.retransmitted_segments),
-        spurious_retransmissions: sum(|info| info.spurious_retransmissions)
-            .filter(|_| !matches!(flow.carrier, Carrier::Fetch(_))),
-        timeouts: sum(|info| info.timeouts).unwrap_or(0) + of_pipes(|pipe| pipe.timeouts),
-        packets: outcome
-            .packets
-            .map(|[sent, received]| PacketResult::new(sent, sent.saturating_sub(received))),
-        delay: outcome.delay,
-        response: outcome.response,
-        sha256: outcome.sha256.clone(),
-        pipes: outcome.pipes.clone(),
-    }
-}
-
-/// Goodput from the end of the warm-up (without one, of the first fifth of the bytes) to the end (of a file: to 95 % of
-/// it); `None` for a flow too short for that.
-fn steady_goodput_bps(
-    flow: &FlowOrders<'_>,
-    arrivals: &Arrivals,
-    warm_up: Option<Duration>,
-    end: Instant,
-) -> Option<f64> {
-    let total = flow.file_bytes().map(|bytes| bytes as f64);
-    let from = match (total, warm_up) {
-        (Some(total), None) => arrivals.reached((total * STEADY_FROM) as u64)?,
-        (_, warm_up) => flow.start + warm_up.unwrap_or_default(),
-    };
-    let to = match total {
-        Some(total) => arrivals.reached((total * STEADY_TO) as u64)?,
-        None => end,
-    };
-    let cell_ns = ARRIVAL_CELL.as_nanos();
-    let cells = from.as_nanos().div_ceil(cell_ns) as usize..(to.as_nanos() / cell_ns) as usize;
-    if cells.is_empty() {
-        return None;
-    }
-    // No cell behind the last arrival was ever made.
-    let bytes: u64 = arrivals.cells.iter().take(cells.end).skip(cells.start).sum();
-    Some(goodput_bps(bytes, cells.len() as f64 * ARRIVAL_CELL.as_secs_f64()))
 }
 
 /// A full packet on a member's link, after the first TCP flow: what capacity is reckoned with, here as in the

@@ -90,6 +90,15 @@ impl Arrivals {
         Some((Instant::ZERO + ARRIVAL_CELL * (cell as u64 + 1)).min(self.last_at))
     }
 
+    /// Bytes that had arrived by `at`, to within a cell.
+    pub fn by(&self, at: Instant) -> u64 {
+        if at >= self.last_at {
+            return self.total_bytes;
+        }
+        let cells = at.as_nanos().div_ceil(ARRIVAL_CELL.as_nanos()) as usize;
+        self.cells.iter().take(cells).sum()
+    }
+
     /// Counts `bytes` that arrived at `now`.
     pub fn record(&mut self, now: Instant, bytes: u64) {
         let cell = (now.as_nanos() / ARRIVAL_CELL.as_nanos()) as usize;

@@ -42,7 +42,9 @@ pub fn why_no_steady_state(plan: &Plan, result: &RunResult) -> Option<String> {
     }
     let unknown =
         |flow: &&Flow| result.flows.get(&flow.name).is_some_and(|it| it.steady_goodput_bps.is_none());
-    let flow = plan.flows.iter().find(unknown)?;
+    let Some(flow) = plan.flows.iter().find(unknown) else {
+        return (plan.flows.len() > 1).then(|| "its flows were never in steady state together".to_owned());
+    };
     let is_whole = result.flows.get(&flow.name)?.completion_s.is_some();
     Some(match flow.file_bytes() {
         Some(_) if !is_whole => {

@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-pub use fairness::{GroupResult, jain};
+pub use fairness::{Competitor, GroupResult, jain};
 pub use latency::{DelayMeter, DelayResult, PacketResult, ResponseResult};
 pub use series::{FlowSeries, LinkSeries, TimeSeries};
 
@@ -196,13 +196,16 @@ pub struct DirectionResult {
 /// The whole community's result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TotalResult {
-    /// Sum of the flows' goodputs, bits per second.
+    /// What all flows delivered from the start of the first to the end of the last (the stop of one that is stopped),
+    /// over that time, bits per second.
     pub goodput_bps: f64,
-    /// The best goodput physics allows: rates of the shared links less header overhead, bits per second.
+    /// The best goodput physics allows: rates of the shared links less header overhead, bits per second. In the
+    /// simulator over the same time, in the lab over the run.
     pub capacity_bps: f64,
     /// `goodput_bps / capacity_bps`; `None` without a capacity.
     pub efficiency: Option<f64>,
-    /// Sum of the flows' steady-state goodputs, where all are known.
+    /// What all flows delivered while every one of them was in steady state, over that time, bits per second; `None`
+    /// where they never were together.
     pub steady_goodput_bps: Option<f64>,
     /// `steady_goodput_bps / capacity_bps`.
     pub steady_efficiency: Option<f64>,
@@ -265,13 +268,11 @@ impl LinkResult {
 }
 
 impl TotalResult {
-    /// Sums `flows` against a capacity in bits per second.
-    pub fn new<'a>(flows: impl IntoIterator<Item = &'a FlowResult>, capacity_bps: f64) -> Self {
-        let (mut goodput_bps, mut steady) = (0.0, Some(0.0));
-        for flow in flows {
-            goodput_bps += flow.goodput_bps;
-            steady = steady.zip(flow.steady_goodput_bps).map(|(sum, bps)| sum + bps);
-        }
+    /// What the flows delivered `together`, from the first's start to the last's end, and while all were in steady
+    /// state, if they were; against a capacity in bits per second.
+    pub fn new(together: Stretch, steady: Option<Stretch>, capacity_bps: f64) -> Self {
+        let goodput_bps = together.goodput_bps();
+        let steady = steady.filter(|steady| steady.seconds > 0.0).map(|steady| steady.goodput_bps());
         let efficiency = |bps: f64| (capacity_bps > 0.0).then(|| bps / capacity_bps);
         Self {
             goodput_bps,
@@ -281,6 +282,23 @@ impl TotalResult {
             steady_efficiency: steady.and_then(efficiency),
             jain: None,
         }
+    }
+}
+
+/// Payload that flows delivered together in one stretch of time: a sum of rates over times of the flows' own could be
+/// more than the links carry.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Stretch {
+    /// Bytes that reached the applications in it.
+    pub bytes: u64,
+    /// Its length.
+    pub seconds: f64,
+}
+
+impl Stretch {
+    /// Bits per second.
+    pub fn goodput_bps(&self) -> f64 {
+        goodput_bps(self.bytes, self.seconds)
     }
 }
 

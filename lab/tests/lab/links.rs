@@ -19,6 +19,8 @@ pub fn rate() {
     let flow = &outcome.result.flows["bulk"];
     let steady = flow.steady_goodput_bps.expect("a steady state");
     assert_near("steady goodput", steady, 10e6 * PAYLOAD, 0.03);
+    let total = &outcome.result.total;
+    assert_eq!((total.goodput_bps, total.steady_goodput_bps), (flow.goodput_bps, flow.steady_goodput_bps));
     let link = &outcome.result.links["wire"];
     assert_eq!(link.rate_bps, Some(10_000_000));
     // Of the whole run, slow start included: on a busy machine that takes its time.

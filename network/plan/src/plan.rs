@@ -262,10 +262,9 @@ impl Plan {
         (start, stop)
     }
 
-    /// Names and groups of the flows that share what there is: all but datagrams, whose rates are set.
-    pub fn competing_flows(&self) -> impl Iterator<Item = (&str, &str)> {
-        let flows = self.flows.iter().filter(|flow| !flow.traffic.is_datagrams());
-        flows.map(|flow| (flow.name.as_str(), flow.group.as_str()))
+    /// The flows that share what there is: all but datagrams, whose rates are set.
+    pub fn competing_flows(&self) -> impl Iterator<Item = FlowId> {
+        self.flow_ids().filter(|&flow| !self[flow].traffic.is_datagrams())
     }
 
     /// True when the run is over before its duration once all transfers are complete: there are any, and every flow but

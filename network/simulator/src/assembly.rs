@@ -16,6 +16,7 @@ use crate::nodes::routing::Routes;
 use crate::simulation::delays::Delays;
 use crate::simulation::records::{LinkRecord, Report};
 use crate::simulation::series::Sampler;
+use crate::simulation::totals::Totals;
 use crate::simulation::{Planned, Simulation};
 use capability::{SimulationError, bypassed_proxies, check_names, check_supported};
 use network::Parts;
@@ -70,6 +71,7 @@ impl Simulation {
             sampler: sampler.map(|interval| Sampler::new(interval, plan.flows.len(), plan.links.len())),
             delays: Delays::of(plan),
             report,
+            totals: Totals::default(),
             community: found.community,
             unfinished: 0,
             checks: options.checks.unwrap_or(cfg!(debug_assertions)),
@@ -206,10 +208,7 @@ fn report(plan: &Plan, seed: Seed) -> Report {
         seed: seed.0,
         warm_up: plan.measure.warm_up,
         links: plan.links.iter().map(|link| LinkRecord::new(link.shared)).collect(),
-        competing: plan
-            .competing_flows()
-            .map(|(flow, group)| (flow.to_string(), group.to_string()))
-            .collect(),
+        competing: plan.competing_flows().map(|flow| (flow.index(), plan[flow].group.clone())).collect(),
         link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
         node_names: plan.nodes.iter().map(|node| node.name.clone()).collect(),
         ..Report::default()

@@ -9,7 +9,7 @@ mod wired;
 
 use crate::core::counters::NetworkCounters;
 use crate::core::event_queue::EventQueue;
-use crate::core::ids::{EndpointId, MediumId, NodeId, PortId};
+use crate::core::ids::{EndpointId, FlowId, MediumId, NodeId, PortId};
 use crate::core::observer::{Names, Observer};
 use crate::core::packet::{Carried, Packet, PacketHandle, PacketPool};
 use crate::core::site::Site;
@@ -39,6 +39,8 @@ pub(crate) enum Target {
     Planned(u32),
     /// Time to sample.
     Sample,
+    /// A flow is steady, is so no longer or has ended: the run takes stock.
+    Stock(FlowId),
     /// Time to tell where hosts are.
     Places,
     /// A host has another link, or another base station.

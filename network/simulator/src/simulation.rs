@@ -8,6 +8,7 @@ mod report;
 mod sampling;
 pub(crate) mod series;
 mod tcp;
+pub(crate) mod totals;
 
 use crate::core::capture::Capture;
 use crate::core::counters::NetworkCounters;
@@ -31,6 +32,7 @@ use records::Report;
 use series::Sampler;
 use std::any::Any;
 use std::io;
+use totals::Totals;
 
 /// What a planned event does.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +54,7 @@ pub struct Simulation {
     /// Where somebody asks for them.
     pub(crate) delays: Option<Box<Delays>>,
     pub(crate) report: Report,
+    pub(crate) totals: Totals,
     pub(crate) community: Community,
     /// Flows with an end that have not reached it.
     pub(crate) unfinished: usize,
@@ -101,6 +104,7 @@ impl Simulation {
             Target::Application(endpoint) => self.resume_application(endpoint),
             Target::Planned(index) => self.take_planned(index),
             Target::Sample => self.take_sample(),
+            Target::Stock(flow) => self.note(flow),
             Target::Places => self.take_places(),
             Target::HandedOver(host) => self.station_settled(host),
         }

@@ -20,6 +20,9 @@ fn a_run_without_steady_state_says_why() {
     assert_eq!(why(&[]), "");
     assert_eq!(why(&["duration=2 s"]), "the run ended before \"file\" had carried 95 % of its bytes");
     assert_eq!(why(&["flows.file.bytes=30 kB"]), "\"file\" did not outlast the warm-up");
+    let later =
+        ["duration=9 s", "flows.late={ from = \"a\", to = \"b\", bytes = \"300 kB\", start = \"5 s\" }"];
+    assert_eq!(why(&later), "its flows were never in steady state together");
 }
 
 #[test]

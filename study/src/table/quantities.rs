@@ -115,7 +115,12 @@ pub static FLOW_QUANTITIES: &[Quantity<FlowResult>] = &[
 /// What is measured of a group of flows.
 pub static GROUP_QUANTITIES: &[Quantity<GroupResult>] = &[
     whole("flows", "1", "how many", |g| Some(g.flows)),
-    float("goodput_bps", "bit/s", "sum of their goodputs", |g| Some(g.goodput_bps)),
+    float(
+        "goodput_bps",
+        "bit/s",
+        "what they delivered from the start of the first to the end of the last, over that time",
+        |g| Some(g.goodput_bps),
+    ),
     float("jain", "1", "Jain's index of their goodputs", |g| g.jain),
 ];
 
@@ -156,7 +161,12 @@ pub static LINK_QUANTITIES: &[Quantity<LinkResult>] = &[
 
 /// What is measured of a whole run.
 pub static TOTAL_QUANTITIES: &[Quantity<RunResult>] = &[
-    float("goodput_bps", "bit/s", "goodput of all flows", |r| Some(r.total.goodput_bps)),
+    float(
+        "goodput_bps",
+        "bit/s",
+        "what all flows delivered from the start of the first to the end of the last, over that time",
+        |r| Some(r.total.goodput_bps),
+    ),
     float("capacity_bps", "bit/s", "the best goodput physics allows", |r| Some(r.total.capacity_bps)),
     float("efficiency", "1", "goodput over capacity", |r| r.total.efficiency),
     float("steady_goodput_bps", "bit/s", "goodput of all flows in steady state", |r| {

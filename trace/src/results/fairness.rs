@@ -1,16 +1,55 @@
 //! How evenly flows share what there is.
 use super::{FlowResult, Named, RunResult};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Flows of one kind, together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct GroupResult {
     /// How many.
     pub flows: u64,
-    /// Sum of their goodputs, bits per second.
+    /// What they delivered from the start of the first to the end of the last, over that time, bits per second.
     pub goodput_bps: f64,
-    /// Jain's index of their goodputs.
+    /// Jain's index of their goodputs, each over its own time.
     pub jain: Option<f64>,
+}
+
+/// A flow among those that share what there is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Competitor<'a> {
+    /// Its name.
+    pub flow: &'a str,
+    /// The name of its group.
+    pub group: &'a str,
+    /// From its start to its end, in seconds of the run: the time that its goodput is over.
+    pub active_s: Range<f64>,
+}
+
+/// A group's flows as they come: their goodputs, what they delivered in bits, and from when to when.
+#[derive(Debug)]
+struct Sharing {
+    goodputs_bps: Vec<f64>,
+    bits: f64,
+    active_s: Range<f64>,
+}
+
+impl Sharing {
+    const NOBODY: Self = Self { goodputs_bps: Vec::new(), bits: 0.0, active_s: f64::INFINITY..0.0 };
+
+    fn add(&mut self, goodput_bps: f64, active_s: &Range<f64>) {
+        self.goodputs_bps.push(goodput_bps);
+        self.bits += goodput_bps * (active_s.end - active_s.start);
+        self.active_s = self.active_s.start.min(active_s.start)..self.active_s.end.max(active_s.end);
+    }
+
+    fn result(&self) -> GroupResult {
+        let seconds = self.active_s.end - self.active_s.start;
+        GroupResult {
+            flows: self.goodputs_bps.len() as u64,
+            goodput_bps: if seconds > 0.0 { self.bits / seconds } else { 0.0 },
+            jain: jain(&self.goodputs_bps),
+        }
+    }
 }
 
 /// Jain's index of `shares` (R. Jain, D. Chiu, W. Hawe, *A quantitative measure of fairness and discrimination for
@@ -23,25 +62,19 @@ pub fn jain(shares: &[f64]) -> Option<f64> {
 }
 
 impl RunResult {
-    /// Fills in Jain's index over the flows named in `flows`, and over each group of at least two of them. With a
-    /// flow's name comes that of its group.
-    pub fn set_fairness<'a>(&mut self, flows: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    /// Fills in Jain's index over `flows`, and the line of each group of at least two of them.
+    pub fn set_fairness<'a>(&mut self, flows: impl IntoIterator<Item = Competitor<'a>>) {
         let mut all = Vec::new();
-        let mut groups: Named<Vec<f64>> = Named::default();
-        for (name, group) in flows {
-            if let Some(FlowResult { goodput_bps, .. }) = self.flows.get(name) {
+        let mut groups: Named<Sharing> = Named::default();
+        for Competitor { flow, group, active_s } in flows {
+            if let Some(FlowResult { goodput_bps, .. }) = self.flows.get(flow) {
                 all.push(*goodput_bps);
-                groups.entry(group.to_string()).or_default().push(*goodput_bps);
+                groups.entry(group.to_string()).or_insert(Sharing::NOBODY).add(*goodput_bps, &active_s);
             }
         }
         self.total.jain = jain(&all);
-        groups.retain(|_, shares| shares.len() > 1);
-        let group = |shares: Vec<f64>| GroupResult {
-            flows: shares.len() as u64,
-            goodput_bps: shares.iter().sum(),
-            jain: jain(&shares),
-        };
-        self.groups = groups.into_iter().map(|(name, shares)| (name, group(shares))).collect();
+        groups.retain(|_, sharing| sharing.goodputs_bps.len() > 1);
+        self.groups = groups.iter().map(|(name, sharing)| (name.clone(), sharing.result())).collect();
     }
 }
 

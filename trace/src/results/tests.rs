@@ -22,7 +22,7 @@ fn two_link_run() -> RunResult {
         seed: 7,
         version: "0.1.0".into(),
         duration_s: 10.0,
-        total: TotalResult::new([&flow], capacity),
+        total: TotalResult::new(Stretch { bytes: flow.bytes, seconds: 10.0 }, None, capacity),
         flows: Named::from_iter([("download".to_string(), flow)]),
         links: Named::from_iter([
             ("wwan2".to_string(), link(Some(600_000), 500_000, 3)),
@@ -85,8 +85,8 @@ fn efficiency_and_shares_come_from_the_counters() {
 
 #[test]
 fn what_is_unknown_is_null_and_never_a_division_by_zero() {
-    let flow = FlowResult::default();
-    let total = TotalResult::new([&flow], 0.0);
+    let total = TotalResult::new(Stretch::default(), Some(Stretch::default()), 0.0);
+    assert_eq!(total.goodput_bps, 0.0);
     assert_eq!((total.efficiency, total.steady_goodput_bps, total.steady_efficiency), (None, None, None));
     assert_eq!(goodput_bps(10, 0.0), 0.0);
     assert_eq!(DirectionResult::new(Some(0), 0, 0, 1.0).utilization, None);
@@ -115,9 +115,15 @@ fn fairness_is_over_all_named_flows_and_over_groups_of_several() {
         ("file".to_string(), flow(4e6)),
         ("noise".to_string(), flow(9e6)),
     ]);
-    result.set_fairness([("web-1", "web"), ("web-2", "web"), ("file", "file")]);
+    let competitor = |flow, group, active_s| Competitor { flow, group, active_s };
+    result.set_fairness([
+        competitor("web-1", "web", 0.0..10.0),
+        competitor("web-2", "web", 2.0..6.0),
+        competitor("file", "file", 0.0..10.0),
+    ]);
     assert_eq!(result.total.jain, Some(64.0 / (3.0 * 26.0)));
     assert_eq!(result.groups.len(), 1);
-    let web = GroupResult { flows: 2, goodput_bps: 4e6, jain: Some(16.0 / 20.0) };
+    // 10 Mbit and 12 Mbit in ten seconds.
+    let web = GroupResult { flows: 2, goodput_bps: 2.2e6, jain: Some(16.0 / 20.0) };
     assert_eq!(result.groups["web"], web);
 }

@@ -96,6 +96,9 @@ impl FlowContext<'_> {
 
     /// Notes the end of a flow that has come to it, with so many bytes delivered.
     pub(crate) fn settle(&mut self, bytes: u64) {
+        if self.record.has_news() {
+            self.network.queue.push(self.network.now, Target::Stock(self.record.flow));
+        }
         if self.record.take_finished() {
             *self.unfinished -= 1;
             let flow = self.record.flow;

@@ -1,7 +1,8 @@
 //! A flow's place in the run and in the report.
 use crate::core::ids::FlowId;
 use prismux_trace::results::goodput_bps;
-use prismux_units::{Duration, Instant};
+use prismux_units::Instant;
+use std::ops::Range;
 
 /// Shares of a flow's bytes between which its steady goodput is measured: slow start and tail left out. The first one
 /// counts only where no warm-up time is set.
@@ -20,12 +21,23 @@ pub(crate) struct FlowRecord {
     pub counts: bool,
     pub started_at: Option<Instant>,
     pub finished_at: Option<Instant>,
-    pub stopped_at: Option<Instant>,
+    /// When it was stopped, and the bytes delivered by then: what was on its way counts no more.
+    pub stopped: Option<(Instant, u64)>,
     /// Steady state begins a set time after the start, not at a share of the bytes.
     pub warms_up: bool,
     /// Where steady state begins and ends: time and bytes by then.
     pub steady_from: Option<(Instant, u64)>,
     pub steady_to: Option<(Instant, u64)>,
+    /// Points that the run's totals know of, by number.
+    told: [bool; 3],
+}
+
+/// A point in a flow's life at which the run takes stock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Point {
+    SteadyFrom,
+    SteadyTo,
+    End,
 }
 
 impl FlowRecord {
@@ -38,10 +50,11 @@ impl FlowRecord {
             counts,
             started_at: None,
             finished_at: None,
-            stopped_at: None,
+            stopped: None,
             warms_up: false,
             steady_from: None,
             steady_to: None,
+            told: [false; 3],
         }
     }
 
@@ -74,10 +87,31 @@ impl FlowRecord {
         finished
     }
 
-    /// Time from start to end, or to `now`.
-    pub fn active_time(&self, now: Instant) -> Duration {
-        let end = self.finished_at.or(self.stopped_at).unwrap_or(now);
-        self.started_at.map_or(Duration::ZERO, |start| end - start)
+    /// From its start to its end, or to `now`; an empty time before it has started.
+    pub fn active_time(&self, now: Instant) -> Range<Instant> {
+        let end = self.finished_at.or(self.stopped.map(|(at, _)| at)).unwrap_or(now);
+        self.started_at.unwrap_or(end)..end
+    }
+
+    /// Of `bytes` delivered, those by its end.
+    pub fn bytes_in_time(&self, bytes: u64) -> u64 {
+        self.stopped.map_or(bytes, |(_, by_then)| by_then)
+    }
+
+    /// True once, after the flow has come to what `point` says.
+    pub fn take_passed(&mut self, point: Point) -> bool {
+        let passed = match point {
+            Point::SteadyFrom => self.steady_from.is_some(),
+            Point::SteadyTo => self.steady_to.is_some(),
+            Point::End => self.finished_at.is_some() || self.stopped.is_some(),
+        };
+        passed && !std::mem::replace(&mut self.told[point as usize], true)
+    }
+
+    /// True where [`FlowRecord::take_passed`] has something to tell.
+    pub fn has_news(&self) -> bool {
+        let ended = self.finished_at.is_some() || self.stopped.is_some();
+        self.told != [self.steady_from.is_some(), self.steady_to.is_some(), ended]
     }
 
     /// Goodput in steady state, if it got there.
@@ -85,7 +119,7 @@ impl FlowRecord {
         let (from, bytes_from) = self.steady_from?;
         let until = match self.bytes {
             Some(_) => self.steady_to?,
-            None => (self.stopped_at.unwrap_or(now), bytes),
+            None => (self.active_time(now).end, self.bytes_in_time(bytes)),
         };
         let seconds = (until.0 - from).as_secs_f64();
         (seconds > 0.0).then(|| goodput_bps(until.1.saturating_sub(bytes_from), seconds))

@@ -68,6 +68,7 @@ impl Simulation {
             return;
         }
         record.started_at = Some(now);
+        self.note_start();
         self.network.observe(|names| Event::FlowStarted { flow: names.flow(flow) });
         if let Some(warm_up) = self.report.warm_up {
             self.records[flow.index()].warms_up = true;
@@ -79,14 +80,15 @@ impl Simulation {
     fn stop_flow(&mut self, flow: FlowId) {
         let now = self.network.now;
         let record = &mut self.records[flow.index()];
-        if record.started_at.is_none() || record.stopped_at.is_some() || record.finished_at.is_some() {
+        if record.started_at.is_none() || record.stopped.is_some() || record.finished_at.is_some() {
             return;
         }
-        record.stopped_at = Some(now);
         if std::mem::replace(&mut record.counts, false) {
             self.unfinished -= 1;
         }
         let bytes = self.delivered_bytes(flow);
+        self.records[flow.index()].stopped = Some((now, bytes));
+        self.note(flow);
         self.network.observe(|names| Event::FlowFinished { flow: names.flow(flow), bytes });
         self.with_flow(flow, |flow, context| flow.stop(context));
     }
@@ -97,6 +99,7 @@ impl Simulation {
         if record.finished_at.is_none() && record.steady_to.is_none() {
             record.steady_from = Some((now, bytes));
         }
+        self.note(flow);
     }
 
     /// Plans something for `at`.

@@ -31,8 +31,8 @@ pub(crate) struct Report {
     pub links: Vec<LinkRecord>,
     pub link_names: Vec<String>,
     pub node_names: Vec<String>,
-    /// Names and groups of the flows that share what there is.
-    pub competing: Vec<(String, String)>,
+    /// Numbers and groups of the flows that share what there is.
+    pub competing: Vec<(usize, String)>,
     /// Payload and whole packet of a full-size segment on the shared links.
     pub payload_bytes: u32,
     pub packet_bytes: u32,

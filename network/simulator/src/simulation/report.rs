@@ -6,8 +6,8 @@ use crate::flows::names::PipeNames;
 use crate::nodes::rule::RuleNode;
 use prismux_tcp::engine::EngineCounters;
 use prismux_trace::results::{
-    Backend, DirectionResult, FlowResult, LinkResult, Named, PacketResult, ResponseResult, RunResult,
-    TotalResult, capacity_bps, goodput_bps,
+    Backend, Competitor, DirectionResult, FlowResult, LinkResult, Named, PacketResult, ResponseResult,
+    RunResult, goodput_bps,
 };
 
 impl Simulation {
@@ -35,10 +35,7 @@ impl Simulation {
                 (self.report.link_names[index].clone(), self.link_result(index, record, elapsed_s))
             })
             .collect();
-        let shared = self.report.links.iter().filter(|record| record.shared);
-        let rates = shared.map(|record| record.offers[0].bits / elapsed_s.max(1e-9));
-        let capacity = capacity_bps(rates, self.report.payload_bytes, self.report.packet_bytes);
-        let total = TotalResult::new(flows.values(), capacity);
+        let total = self.total();
         let mut result = RunResult {
             scenario: self.report.scenario.clone(),
             scenario_hash: self.report.scenario_hash.clone(),
@@ -56,7 +53,15 @@ impl Simulation {
         };
         result.set_shared_links(self.report.shared_links());
         let competing = &self.report.competing;
-        result.set_fairness(competing.iter().map(|(flow, group)| (flow.as_str(), group.as_str())));
+        let active = |flow: usize| {
+            let active = self.records[flow].active_time(now);
+            active.start.as_secs_f64()..active.end.as_secs_f64()
+        };
+        result.set_fairness(competing.iter().map(|(flow, group)| Competitor {
+            flow: &self.records[*flow].name,
+            group,
+            active_s: active(*flow),
+        }));
         result
     }
 
@@ -76,13 +81,13 @@ impl Simulation {
             counters.retransmitted_segments += pipe.retransmitted_segments;
             counters.timeouts += pipe.timeouts;
         }
-        let started = record.started_at.unwrap_or_default();
+        let active = record.active_time(now);
         FlowResult {
             transport: record.transport.clone(),
-            goodput_bps: goodput_bps(bytes, record.active_time(now).as_secs_f64()),
+            goodput_bps: goodput_bps(record.bytes_in_time(bytes), (active.end - active.start).as_secs_f64()),
             steady_goodput_bps: record.steady_goodput_bps(now, bytes),
             bytes,
-            completion_s: record.finished_at.map(|at| (at - started).as_secs_f64()),
+            completion_s: record.finished_at.map(|at| (at - active.start).as_secs_f64()),
             retransmitted_segments: counters.retransmitted_segments,
             spurious_retransmissions: Some(counters.spurious_retransmissions),
             timeouts: counters.timeouts,

@@ -34,4 +34,5 @@ mod stp;
 mod striping;
 mod tcp_door;
 mod tcp_ho;
+mod totals;
 mod uplinks;
