@@ -48,6 +48,9 @@ pub fn canonical(plan: &Plan) -> String {
     if plan.measure.delays {
         out.line("measure.delays", true);
     }
+    if plan.measure.lost_acks {
+        out.line("measure.lost_acks", true);
+    }
     out.0
 }
 
@@ -163,6 +166,7 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
         }
         // As before there was a choice.
         let text = format!("{ptcp:?}").replace(", reassign_to_same_pipe: false", "");
+        let text = text.replace(", address_lists: false", "");
         out.line(&format!("{path}.ptcp"), text);
         let text = format!("{striping:?}").replace(", over: Tcp", "");
         out.line(&format!("{path}.striping"), text);

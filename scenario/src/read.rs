@@ -179,8 +179,9 @@ fn measure(reader: &Reader<'_>, duration: Duration) -> Measure {
         table.wrong("interval", "found an interval below 1 ms", "an interval of at least 1 ms", None);
     }
     let delays = table.boolean("delays").unwrap_or(false);
+    let lost_acks = table.boolean("lost_acks").unwrap_or(false);
     table.finish();
-    Measure { warm_up: Some(warm_up), interval, delays }
+    Measure { warm_up: Some(warm_up), interval, delays, lost_acks }
 }
 
 /// Names and summaries of the variants; what they override is read when one is chosen.

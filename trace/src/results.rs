@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 pub use fairness::{Competitor, GroupResult, jain};
-pub use latency::{DelayMeter, DelayResult, PacketResult, ResponseResult};
+pub use latency::{AckResult, DelayMeter, DelayResult, PacketResult, ResponseResult};
 pub use series::{FlowSeries, LinkSeries, TimeSeries};
 
 /// Values by name, in the order of the scenario file.
@@ -114,6 +114,9 @@ pub struct FlowResult {
     /// Datagrams sent and lost; `None` for flows that repeat what is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketResult>,
+    /// ACKs without data sent and lost; `None` unless asked for, and without TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acks: Option<AckResult>,
     /// One-way delay of the flow's data packets; `None` unless asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelayResult>,

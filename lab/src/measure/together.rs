@@ -81,6 +81,7 @@ impl<'a> Measured<'a> {
             packets: outcome
                 .packets
                 .map(|[sent, received]| PacketResult::new(sent, sent.saturating_sub(received))),
+            acks: None,
             delay: outcome.delay,
             response: outcome.response,
             sha256: outcome.sha256.clone(),

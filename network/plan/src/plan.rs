@@ -43,6 +43,8 @@ pub struct Measure {
     pub interval: Option<Duration>,
     /// The one-way delay of every data packet is taken (in the lab: of every datagram).
     pub delays: bool,
+    /// Lost ACKs of TCP are counted, and how many were lost in a row.
+    pub lost_acks: bool,
 }
 
 /// Filling a plan.

@@ -5,6 +5,7 @@ pub(crate) mod counters;
 pub(crate) mod event_queue;
 pub(crate) mod factory;
 pub(crate) mod ids;
+pub(crate) mod lost_acks;
 pub(crate) mod observer;
 pub(crate) mod packet;
 pub(crate) mod policy_role;

@@ -60,6 +60,12 @@ pub const MEASURE: &[Key] = &[
         "false",
         "take the one-way delay of every data packet: percentiles, jitter, delay variation (lab: of datagrams)",
     ),
+    key(
+        "lost_acks",
+        "true or false",
+        "false",
+        "count the ACKs of TCP without data that are lost, and the most in a row (simulator)",
+    ),
 ];
 
 /// Keys that only `[variants.NAME]` takes, besides everything a file takes.

@@ -89,6 +89,11 @@ pub static FLOW_QUANTITIES: &[Quantity<FlowResult>] = &[
     rare_whole("packets.sent", "1", "datagrams sent", |f| Some(f.packets?.sent)),
     rare_whole("packets.lost", "1", "of these, those that never arrived", |f| Some(f.packets?.lost)),
     rare_float("packets.loss", "1", "lost datagrams over sent ones", |f| Some(f.packets?.loss)),
+    rare_whole("acks.sent", "1", "ACKs without data; null unless asked for", |f| Some(f.acks?.sent)),
+    rare_whole("acks.lost", "1", "of these, those dropped on their way", |f| Some(f.acks?.lost)),
+    rare_whole("acks.most_lost_in_a_row", "1", "the most lost one after the other", |f| {
+        Some(f.acks?.most_lost_in_a_row)
+    }),
     rare_float("delay.mean_s", "s", "mean one-way delay of data packets; null unless asked for", |f| {
         Some(f.delay?.mean_s)
     }),

@@ -54,6 +54,17 @@ pub struct PacketResult {
     pub loss: f64,
 }
 
+/// What became of ACKs without data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct AckResult {
+    /// ACKs sent.
+    pub sent: u64,
+    /// Those of them that links or nodes dropped.
+    pub lost: u64,
+    /// The most that one end sent one after the other and that were all lost.
+    pub most_lost_in_a_row: u64,
+}
+
 /// Takes the delays of a flow's packets as they arrive.
 #[derive(Debug, Clone, Default)]
 pub struct DelayMeter {

@@ -3,6 +3,7 @@ use super::options::SimulationOptions;
 use crate::core::capture::Capture;
 use crate::core::event_queue::EventQueue;
 use crate::core::ids::{LinkId, NodeId, PortId};
+use crate::core::lost_acks::LostAcks;
 use crate::core::observer::{LastSeen, Names, Observer};
 use crate::core::packet::PacketPool;
 use crate::media::link::{End, Port};
@@ -104,7 +105,7 @@ pub(super) fn network(
         media.iter_mut().for_each(|medium| medium.tell_frames());
     }
     let mut pool = PacketPool::default();
-    if options.events.is_some() && !media.is_empty() {
+    if plan.measure.lost_acks || options.events.is_some() && !media.is_empty() {
         pool.number_packets();
     }
     let end = |node: NodeId| End::new(node, forwarding[node.index()] == Forwarding::Table);
@@ -160,7 +161,7 @@ fn ports(plan: &Plan, seed: Seed) -> Vec<Port> {
 }
 
 fn observer(plan: &Plan, options: &mut SimulationOptions) -> io::Result<Option<Box<Observer>>> {
-    if options.capture.is_none() && options.events.is_none() {
+    if options.capture.is_none() && options.events.is_none() && !plan.measure.lost_acks {
         return Ok(None);
     }
     let both = |link: LinkId| {
@@ -178,5 +179,6 @@ fn observer(plan: &Plan, options: &mut SimulationOptions) -> io::Result<Option<B
     let capture = options.capture.take();
     let capture = capture.map(|writer| Capture::new(writer, &names.links, media())).transpose()?;
     let events = options.events.take();
-    Ok(Some(Box::new(Observer { names, capture, events, last: LastSeen::default() })))
+    let acks = plan.measure.lost_acks.then(LostAcks::default);
+    Ok(Some(Box::new(Observer { names, capture, events, acks, last: LastSeen::default() })))
 }

@@ -32,7 +32,7 @@ impl PortId {
 ///
 /// TCP's ends lie in a list of their own, where a packet finds them without a detour; all others are called by way of
 /// their flow. The highest bit says which.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EndpointId(u32);
 
 impl EndpointId {

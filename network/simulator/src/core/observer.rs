@@ -1,6 +1,7 @@
 //! Captures and event logs: what passes the ends of links.
 use crate::core::capture::Capture;
 use crate::core::ids::{FlowId, MediumId, NO_FLOW, NodeId, PortId};
+use crate::core::lost_acks::LostAcks;
 use crate::core::packet::{Body, Carried, Packet, PacketHandle, PacketPool};
 use crate::media::medium::{NodeState, SentFrame};
 use prismux_link::{DropReason, Dropped};
@@ -27,6 +28,8 @@ pub(crate) struct Observer {
     pub names: Names,
     pub capture: Option<Capture>,
     pub events: Option<Box<dyn EventSink + Send>>,
+    /// Where somebody asks for them.
+    pub acks: Option<LostAcks>,
     pub last: LastSeen,
 }
 
@@ -133,7 +136,11 @@ impl Observer {
         pool: &PacketPool,
         packet: PacketHandle,
     ) {
-        let (Some(sink), number @ Some(_)) = (&mut self.events, pool.number(packet)) else { return };
+        let number = pool.number(packet);
+        if let (Some(acks), Some(number)) = (&mut self.acks, number) {
+            acks.sent(&pool.packet(packet), number);
+        }
+        let (Some(sink), Some(_)) = (&mut self.events, number) else { return };
         let packet = self.names.summary(size_bytes, pool, &pool.packet(packet), number);
         sink.event(now, &Event::PacketOriginated { node: self.names.node(node), packet });
     }
@@ -213,6 +220,10 @@ impl Observer {
 
     /// A link has dropped a packet, which is still in the pool.
     pub fn dropped(&mut self, now: Instant, port: PortId, dropped: &Dropped<Carried>, pool: &PacketPool) {
+        if let Some(acks) = &mut self.acks {
+            let handle = dropped.packet.packet;
+            acks.lost(&pool.packet(handle), pool.number(handle));
+        }
         if let Some(sink) = &mut self.events {
             let reason = match dropped.reason {
                 DropReason::QueueFull => event::DropReason::QueueFull,
@@ -237,6 +248,9 @@ impl Observer {
         pool: &PacketPool,
         (packet, number): (&Packet, Option<u64>),
     ) {
+        if let Some(acks) = &mut self.acks {
+            acks.lost(packet, number);
+        }
         if let Some(sink) = &mut self.events {
             let at = self.names.node(node);
             let packet = self.names.summary(packet.ip_bytes(), pool, packet, number);

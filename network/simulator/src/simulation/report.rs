@@ -94,6 +94,7 @@ impl Simulation {
             packets: flow.datagrams().map(|[sent, arrived]| {
                 PacketResult::new(sent, sent.saturating_sub(arrived + under_way[id.index()]))
             }),
+            acks: self.network.observer.as_ref().and_then(|observer| observer.acks.as_ref()?.result(id)),
             delay: self.delays.as_ref().and_then(|delays| delays.result(id)),
             response: flow.responses().and_then(ResponseResult::of),
             sha256: None,

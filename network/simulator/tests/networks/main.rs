@@ -9,6 +9,7 @@ mod dumbbell;
 mod fec;
 mod latency;
 mod loss_notification;
+mod lost_acks;
 mod measures;
 mod media;
 mod medium_access;
