@@ -296,6 +296,13 @@ pub const PTCP: &[Key] = &[
         "the receiver tells of packets that a link damaged (`corrupt`), as with tcp-eln",
     ),
     key("coupled", "true or false", "false", "pipes together grow like one TCP (RFC 6356)"),
+    key(
+        "address_lists",
+        "true or false",
+        "false",
+        "each end tells its addresses on `links` (left out: all of both ends'), in lists of any lengths: a pipe for \
+         each address of `from`, those of `to` in rotation",
+    ),
 ];
 
 /// Keys of `striping = { ... }` in a flow.

@@ -71,12 +71,16 @@ impl Plan {
 
 impl Plan {
     /// The access links of a flow, one for each pipe: those it names, else all of the multi-homed end where its
-    /// transport has a pipe for each.
+    /// transport has a pipe for each, or all of both ends where these tell lists of addresses.
     pub fn access_links(&self, flow: &Flow) -> Vec<LinkId> {
         if !flow.links.is_empty() || !flow.transport.has_pipe_per_link() {
             return flow.links.clone();
         }
-        let (from, to) = (self.links_at(flow.from), self.links_at(flow.to));
+        let (mut from, to) = (self.links_at(flow.from), self.links_at(flow.to));
+        if matches!(&flow.transport, Transport::Ptcp(settings) if settings.address_lists) {
+            from.extend(to.into_iter().filter(|&link| !self[link].ends.contains(&flow.from)));
+            return from;
+        }
         if let Some(proxy) = self.proxy_past(flow).filter(|_| matches!(flow.transport, Transport::Mptcp(_))) {
             // One way through each member, in their order.
             let members = self.members_of(proxy);

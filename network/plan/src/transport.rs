@@ -170,6 +170,9 @@ pub struct PtcpSettings {
     pub coupled: bool,
     /// Explicit loss notification.
     pub loss_notification: bool,
+    /// Each end tells the addresses that it has on the flow's links, in lists of any lengths: one pipe for each of the
+    /// opening end's, the other's in rotation. Without it a pipe for each link.
+    pub address_lists: bool,
 }
 
 impl PtcpSettings {
@@ -182,6 +185,7 @@ impl PtcpSettings {
         resume_order: ResumeOrder::LeastRtt,
         coupled: false,
         loss_notification: false,
+        address_lists: false,
     };
 
     /// As the protocol has them, with at most `pipes` pipes that follow `tcp`.

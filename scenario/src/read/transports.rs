@@ -79,6 +79,7 @@ fn ptcp(reader: &Reader<'_>, standard: PtcpSettings) -> PtcpSettings {
         resume_order: table.name("resume_order", registry::RESUME_ORDER).unwrap_or(standard.resume_order),
         coupled: table.boolean("coupled").unwrap_or(standard.coupled),
         loss_notification: table.boolean("loss_notification").unwrap_or(standard.loss_notification),
+        address_lists: table.boolean("address_lists").unwrap_or(standard.address_lists),
     };
     table.finish();
     settings

@@ -25,12 +25,14 @@ use std::net::IpAddr;
 pub struct PtcpFlow {
     /// Switches of both ends.
     pub config: PtcpConfig,
+    /// Each end tells the addresses that it has on the flow's links, however many the other one has.
+    pub address_lists: bool,
 }
 
 impl PtcpFlow {
     /// As a plan has it; its pipes follow `tcp`.
     pub(super) fn planned(settings: &PtcpSettings, tcp: TcpConfig) -> Self {
-        Self { config: settings.config(tcp, MAX_PIPES) }
+        Self { config: settings.config(tcp, MAX_PIPES), address_lists: settings.address_lists }
     }
 }
 
@@ -48,7 +50,11 @@ impl Transport for PtcpFlow {
     }
 
     fn build(&self, build: &mut FlowBuild<'_>) -> BuiltFlow {
-        let addresses = |host: NodeId| -> Vec<IpAddr> { build.addresses(host).map(address).collect() };
+        let addresses = |host: NodeId| -> Vec<IpAddr> {
+            let further = build.addresses(host).filter(|&own| !self.address_lists || own != host);
+            let told: Vec<IpAddr> = further.map(address).collect();
+            if told.is_empty() { vec![address(host)] } else { told }
+        };
         let [near, far] = [build.plan.from, build.plan.to].map(addresses);
         let number = build.flow.0;
         let ports = (20_000 + (number % 40_000) as u16, 5001 + (number / 40_000) as u16);

@@ -100,7 +100,7 @@ fn random_loss_is_no_congestion_whatever_the_transport() {
         let transports: [(&str, AnyTransport); 3] = [
             ("tcp", TcpFlow::new(tcp.clone()).into()),
             ("rcp", RcpFlow::new(RcpConfig::from_tcp(&tcp)).into()),
-            ("ptcp", PtcpFlow { config: PtcpConfig::new(tcp.clone(), 1) }.into()),
+            ("ptcp", PtcpFlow { config: PtcpConfig::new(tcp.clone(), 1), address_lists: false }.into()),
         ];
         for (name, transport) in transports {
             let goodput = share(&transport, 1, bottleneck(200, 0.01)).total_mbps();

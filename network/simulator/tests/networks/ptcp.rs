@@ -54,7 +54,7 @@ fn goodputs(pipes: &[(u64, u64)], events: &[(u64, usize, LinkChange)], end: u64)
         if striped {
             let config = PtcpConfig::new(tcp(), pipes.len() as u8);
             let flow = striped_flow(&net);
-            options.carry(&mut net.plan, flow, PtcpFlow { config });
+            options.carry(&mut net.plan, flow, PtcpFlow { config, address_lists: false });
         } else {
             for (index, &link) in net.links.iter().enumerate() {
                 let flow = Flow::new(&format!("tcp{index}"), net.mobile, net.fixed, Transport::Tcp);
@@ -114,7 +114,7 @@ fn blackout(tcp: TcpConfig, dark: usize, at: Instant) -> (Duration, Duration, [u
     let config = PtcpConfig::new(tcp, 2);
     let mut options = SimulationOptions::checked();
     let flow = striped_flow(&net);
-    let flow = options.carry(&mut net.plan, flow, PtcpFlow { config });
+    let flow = options.carry(&mut net.plan, flow, PtcpFlow { config, address_lists: false });
     let light = at + Duration::from_secs(20);
     net.plan.event(at - Instant::ZERO, Action::both_ways(net.links[dark], LinkChange::DOWN));
     net.plan.event(light - Instant::ZERO, Action::both_ways(net.links[dark], LinkChange::UP));
@@ -158,4 +158,47 @@ fn a_blackout_of_one_pipe_costs_at_most_one_timeout_of_that_pipe() {
             }
         }
     }
+}
+
+/// Links whose pipes carried data, by the pipes' own names, and those over which packets came: of a connection between
+/// hosts with so many links each, which both tell their addresses.
+fn with_lists(near: usize, far: usize) -> (Vec<String>, Vec<String>) {
+    let mut plan = Plan::new("lists", Duration::from_secs(20));
+    let (near_host, router, far_host) = (plan.host("near"), plan.router("router"), plan.host("far"));
+    let link = LinkConfig::new(Rate::from_mbps(2), Duration::from_millis(10));
+    for (host, name, count) in [(near_host, "near", near), (far_host, "far", far)] {
+        for number in 0..count {
+            plan.symmetric_link(&format!("{name}{number}"), [host, router], link.clone());
+        }
+    }
+    let settings = PtcpSettings { address_lists: true, ..PtcpSettings::DEFAULT };
+    plan.flow(Flow::new("ptcp", near_host, far_host, Transport::Ptcp(settings)));
+    let mut simulation = Simulation::from_plan(&plan, Seed(1), SimulationOptions::checked()).expect("a plan");
+    simulation.run_until(Instant::ZERO + plan.duration);
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    let result = simulation.result();
+    let carried = result.flows["ptcp"].pipes.iter().filter(|(_, pipe)| pipe.received_bytes > 100_000);
+    let used = result.links.iter().filter(|(name, link)| {
+        let towards_far = if name.starts_with("near") {
+            link.delivered_bytes
+        } else {
+            link.reverse.map_or(0, |way| way.delivered_bytes)
+        };
+        towards_far > 100_000
+    });
+    (carried.map(|(name, _)| name.clone()).collect(), used.map(|(name, _)| name.clone()).collect())
+}
+
+#[test]
+fn lists_of_addresses_may_have_different_lengths() {
+    // A pipe for each address of the end that opens; the other's addresses in rotation.
+    let (pipes, links) = with_lists(2, 3);
+    assert_eq!(pipes, ["near0", "near1"]);
+    assert_eq!(links, ["near0", "near1", "far0", "far1"]);
+    let (pipes, links) = with_lists(3, 2);
+    assert_eq!(pipes, ["near0", "near1", "near2"]);
+    assert_eq!(links, ["near0", "near1", "near2", "far0", "far1"]);
+    let (pipes, links) = with_lists(1, 3);
+    assert_eq!(pipes, ["near0"]);
+    assert_eq!(links, ["near0", "far0"]);
 }

@@ -20,7 +20,7 @@ fn transports(congestion: CongestionKind) -> [(&'static str, AnyTransport); 3] {
     let tcp = tcp(congestion);
     [
         ("rcp", RcpFlow::new(RcpConfig::from_tcp(&tcp)).into()),
-        ("ptcp", PtcpFlow { config: PtcpConfig::new(tcp.clone(), 2) }.into()),
+        ("ptcp", PtcpFlow { config: PtcpConfig::new(tcp.clone(), 2), address_lists: false }.into()),
         ("tcp", TcpFlow::new(tcp).into()),
     ]
 }

@@ -70,7 +70,7 @@ pub fn run(number: u64, tcp: &TcpConfig) -> Outcome {
     let pipes = pipes(number);
     let tcp = TcpConfig { receive_buffer: ByteCount::new(8_000_000), ..tcp.clone() };
     let config = PtcpConfig::new(tcp.clone(), pipes.len() as u8);
-    let ptcp = goodput(number, &pipes, None, &PtcpFlow { config }.into());
+    let ptcp = goodput(number, &pipes, None, &PtcpFlow { config, address_lists: false }.into());
     let single = TcpFlow::new(tcp).into();
     let alone = (0..pipes.len()).map(|pipe| goodput(number, &pipes, Some(pipe), &single)).collect();
     Outcome { pipes, ptcp, alone }
