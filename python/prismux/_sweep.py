@@ -80,6 +80,11 @@ def sweep(
     has one. Rows of an edited policy are rows of another experiment. A policy without anything to do at any
     point raises ScenarioError, and an exception in one ends the sweep and is raised.
     """
+    if not isinstance(over, Mapping):
+        raise TypeError(
+            "over: expected a dictionary {path: values or a range}, for instance "
+            f'{{"links.wwan2.delay": "500ms..1000ms/50ms"}}, not {type(over).__name__}'
+        )
     plan = SweepPlan(
         scenario,
         dict(over),

@@ -3,6 +3,7 @@
 use crate::dictionary;
 use crate::error::scenario_error;
 use prismux_scenario::{ScenarioFile, diagnostic};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
@@ -144,6 +145,12 @@ pub(crate) fn file_of(scenario: &Bound<'_, PyAny>) -> PyResult<ScenarioFile> {
     let py = scenario.py();
     if let Ok(scenario) = scenario.cast::<Scenario>() {
         return Ok(scenario.get().file.clone());
+    }
+    if scenario.is_instance_of::<PyDict>() {
+        return Err(PyTypeError::new_err(
+            "scenario: expected a name, a path or a Scenario, not a dictionary\n  \
+             remedy: prismux.Scenario.from_dict(...) makes a Scenario of it",
+        ));
     }
     let found = match scenario.extract::<String>() {
         Ok(name) => ScenarioFile::find(&name),

@@ -234,3 +234,12 @@ def test_a_path_whose_values_change_nothing_is_warned_of(scenario: prismux.Scena
     with pytest.warns(UserWarning, match=r"links\.wire\.queue changes nothing"):
         result = prismux.sweep(scenario, over, out=tmp_path / "runs.parquet")
     assert result.without_effect == ["links.wire.queue"]
+
+
+def test_paths_and_values_come_in_a_dictionary(tmp_path: Path) -> None:
+    dictionary: Any = {"duration": "1 s"}
+    lines: Any = ["links.wwan2.delay=1ms,2ms"]
+    with pytest.raises(TypeError, match=r"over: expected a dictionary .*not list"):
+        prismux.sweep("two-members", lines, out=tmp_path / "x.parquet")
+    with pytest.raises(TypeError, match=r"Scenario\.from_dict"):
+        prismux.run(dictionary)

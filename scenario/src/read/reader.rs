@@ -119,15 +119,10 @@ impl<'a> Reader<'a> {
         let result = match &entry.item.value {
             Value::Text(text) => text.parse::<T>().map_err(|error| {
                 let is_bare = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
-                let needed = || format!("a number needs its unit: \"{text} {unit}\"");
-                (error.expected, if is_bare { Some(needed()) } else { unit_remedy::<T>(text) })
+                (error.expected, if is_bare { Some(needs_unit(text, unit)) } else { unit_remedy::<T>(text) })
             }),
-            Value::Integer(number) => {
-                Err((expected, Some(format!("a number needs its unit: \"{number} {unit}\""))))
-            }
-            Value::Float(number) => {
-                Err((expected, Some(format!("a number needs its unit: \"{number} {unit}\""))))
-            }
+            Value::Integer(number) => Err((expected, Some(needs_unit(number, unit)))),
+            Value::Float(number) => Err((expected, Some(needs_unit(number, unit)))),
             _ => Err((expected, None)),
         };
         match result {
@@ -296,4 +291,10 @@ pub(crate) fn probability_of(value: &Value) -> Option<Probability> {
         Value::Text(text) => text.parse().ok(),
         _ => None,
     }
+}
+
+/// The number in `unit`; a duration also in seconds, which results have.
+fn needs_unit(number: impl std::fmt::Display, unit: &str) -> String {
+    let in_seconds = if unit == "ms" { format!(" or \"{number} s\"") } else { String::new() };
+    format!("a number needs its unit: \"{number} {unit}\"{in_seconds}")
 }

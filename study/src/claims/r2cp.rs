@@ -46,6 +46,9 @@ fn point_of(
     let window = format!("flows.download.tcp.window={window_kb} kB");
     point(scope, key, shipped, Some(variant), &[set, &[window]].concat())
 }
+/// The receive buffer of figures 30(a) to (c), which the source does not state: one for the whole figure, the sum of
+/// the rates of (b) times the longest round trip, and a fifth more. The application's connections have half of it each.
+const WINDOW_KB: u64 = 256;
 /// What counts as the ideal.
 const IDEAL: f64 = 0.95;
 

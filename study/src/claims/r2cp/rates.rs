@@ -1,6 +1,6 @@
 //! Two pipes whose rates differ.
 
-use super::{APPS, IDEAL, WAYS, point_of};
+use super::{APPS, IDEAL, WAYS, WINDOW_KB, point_of};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
 use crate::claims::plan::{Job, Outcomes, Scope, steady, steady_efficiency};
@@ -20,19 +20,22 @@ pub(super) const RATES: Experiment = Experiment {
 
 const MBPS: [u64; 6] = [1, 2, 3, 4, 5, 6];
 const EQUAL: u64 = 4;
-const WINDOW_KB: u64 = 500;
-/// The application with the default of section 4.2.5 for each connection, 64 kB.
-const SMALL: &str = "apps, 64 kB each";
-const SMALL_WINDOW_KB: u64 = 128;
+/// Other buffers of all together, in kB: the default of section 4.2.5 for each of two connections, and one that never
+/// binds.
+const OTHER_KB: [u64; 2] = [128, 500];
 
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
     for mbps in MBPS {
         let set = [format!("links.path2.rate={mbps} Mbit/s")];
-        jobs.extend(point_of(scope, format!("{SMALL}/{mbps}"), ("r2cp-rates", APPS), &set, SMALL_WINDOW_KB)?);
         for way in WAYS {
-            let set = [format!("links.path2.rate={mbps} Mbit/s")];
             jobs.extend(point_of(scope, format!("{way}/{mbps}"), ("r2cp-rates", way), &set, WINDOW_KB)?);
+        }
+        for kb in OTHER_KB {
+            for way in ["r2cp", "r2cp-s", APPS] {
+                let key = format!("{way}, {kb} kB/{mbps}");
+                jobs.extend(point_of(scope, key, ("r2cp-rates", way), &set, kb)?);
+            }
         }
     }
     Ok(jobs)
@@ -46,17 +49,22 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     };
     let ideal = |way: &str| MBPS.iter().all(|&mbps| share(way, mbps) >= IDEAL);
     let unequal = || MBPS.iter().copied().filter(|&mbps| mbps != EQUAL);
+    let others = |way: &str| {
+        OTHER_KB.map(|kb| format!("{kb} kB {}", list(&format!("{way}, {kb} kB")))).join("; with ")
+    };
     let behind = unequal().all(|mbps| share("apps", mbps) < IDEAL);
     let findings = vec![
         Finding::shape("R2-008", ideal("r2cp"), list("r2cp"))
-            .because("share of the ideal by Mbit/s of the second pipe"),
-        Finding::shape("R2-009", ideal("r2cp-s"), list("r2cp-s")).because("the same"),
+            .because(format!("share of the ideal by Mbit/s of the second pipe; with {}", others("r2cp"))),
+        Finding::shape("R2-009", ideal("r2cp-s"), list("r2cp-s"))
+            .because(format!("the same; with {}", others("r2cp-s"))),
         Finding::shape("R2-010", behind, list("apps"))
             .because(format!(
-                "the same, of an application over two RCP connections with 250 kB each, read in order; two pipes of \
-                 equal rate stay in step. Buffers bridge a small difference of rates; not refuted by the default of \
-                 64 kB for each connection (section 4.2.5): {}. R²CP that deals segments one to one: {}",
-                list(SMALL),
+                "the same, at every rate but the first pipe's, with which two pipes stay in step; of an application \
+                 over two RCP connections that share the buffer of figure 30 in halves, {} kB each, read in order. \
+                 Buffers bridge a small difference of rates: with {}. R²CP that deals segments one to one: {}",
+                WINDOW_KB / 2,
+                others(APPS),
                 list("dealt")
             )),
     ];

@@ -1,6 +1,6 @@
 //! Two pipes whose round trips differ: what arrives, and how full the buffer is that they share.
 
-use super::{APPS, IDEAL, WAYS, nearly_full_percent, point_of};
+use super::{APPS, IDEAL, WAYS, WINDOW_KB, nearly_full_percent, point_of};
 use crate::claims::ClaimsError;
 use crate::claims::Experiment;
 use crate::claims::plan::{Job, Outcomes, Scope, steady, steady_efficiency};
@@ -30,7 +30,6 @@ const READINGS: [(&str, u64, u64); 4] = [
     ("4 and 2 Mbit/s, 190 kB", 2, 190),
     ("4 and 2 Mbit/s, 128 kB", 2, 128),
 ];
-const WINDOW_KB: u64 = 256;
 
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
