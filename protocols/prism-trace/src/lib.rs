@@ -44,6 +44,7 @@ pub const fn drop_reason(reason: prismux_prism::DropReason) -> DropReason {
         prismux_prism::DropReason::ProbeAnswer => DropReason::ProbeAnswer,
         prismux_prism::DropReason::StaleAck => DropReason::StaleAck,
         prismux_prism::DropReason::SpuriousRetransmission => DropReason::SpuriousRetransmission,
+        prismux_prism::DropReason::NoRoom => DropReason::NoRoom,
     }
 }
 

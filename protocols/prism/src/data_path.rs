@@ -26,7 +26,7 @@ pub(crate) fn handle<P: Clone>(
         return true;
     };
     let recorded = !matches!(placement, Placement::Unrecorded(_));
-    if recorded && placement != Placement::Spurious {
+    if recorded && !matches!(placement, Placement::Spurious | Placement::NoRoom) {
         keep_copy(flow, header, payload_bytes, &packet, shared);
     }
     match placement {
@@ -34,6 +34,10 @@ pub(crate) fn handle<P: Clone>(
             shared.counters.spurious_retransmissions += 1;
             let reason = DropReason::SpuriousRetransmission;
             shared.verdicts.push_back(Verdict::Drop { packet, reason });
+        }
+        Placement::NoRoom => {
+            shared.counters.dropped_no_room += 1;
+            shared.verdicts.push_back(Verdict::Drop { packet, reason: DropReason::NoRoom });
         }
         Placement::Waits => {
             shared.counters.waited_packets += 1;
@@ -82,6 +86,8 @@ enum Placement {
     Kept(Instant),
     /// Nowhere: see [`crate::spurious`].
     Spurious,
+    /// Nowhere: links are full, and it cannot be kept until they are not.
+    NoRoom,
 }
 
 /// Chooses a link for a packet of `flow` and records it; `None` without a link.
@@ -126,7 +132,14 @@ fn schedule<P: Clone>(
     let full = !flow.backlog.is_empty() || dispatch::is_overfull(now, &shared.links, link, length);
     let mut position = None;
     let waits = can_wait && (full || told_to_wait.is_some());
-    if waits {
+    let refused = payload_bytes > 0 && !waits && has_no_room(flow, (start, link, length), full, shared);
+    if refused {
+        // Lost before the proxy, as far as anybody can tell.
+        if end.after(sent_end) {
+            flow.add_unscheduled(sent_end, end);
+            flow.sent_end = Some(end);
+        }
+    } else if waits {
         flow.history.insert(Record::waiting(start, length as u16, Micros::at(now)));
         flow.backlog.insert_new(start, length as u16, &mut shared.totals.backlog_bytes);
         flow.sent_end = Some(end);
@@ -142,6 +155,7 @@ fn schedule<P: Clone>(
     Some(match told_to_wait {
         Some(until) => Placement::Kept(until),
         None if waits => Placement::Waits,
+        None if refused => Placement::NoRoom,
         None => Placement::Over(link, position),
     })
 }
@@ -184,6 +198,20 @@ fn may_wait<P: Clone>(flow: &Flow<P>, start: SeqNumber, shared: &Shared<P>) -> b
         && config.rpc == RpcMode::Full
         && flow.history.len() < config.max_packets_per_flow as usize
         && flow.copies.takes(start, shared.totals.copies, config.repair_budget_packets)
+}
+
+/// True for data that must go nowhere, since links are full where many flows wait for room.
+fn has_no_room<P: Clone>(
+    flow: &Flow<P>,
+    (start, link, length): (SeqNumber, LinkId, u32),
+    full: bool,
+    shared: &Shared<P>,
+) -> bool {
+    if !shared.pacer.serves_many() {
+        return false;
+    }
+    let is_new = flow.sent_end.is_some_and(|end| !start.before(end));
+    if is_new { full } else { dispatch::is_filled(&shared.links, link, length) }
 }
 
 /// The sender's SYN: the flow is known from its first byte.

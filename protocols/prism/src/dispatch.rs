@@ -43,6 +43,11 @@ pub(crate) fn is_overfull(now: Instant, links: &LinkTable, link: LinkId, bytes: 
     fills_beyond(MAX_FILL_NEW, links, link, bytes) || links.get(link).is_some_and(hurried)
 }
 
+/// True when `bytes` more would fill the link beyond what it takes of repairs.
+pub(crate) fn is_filled(links: &LinkTable, link: LinkId, bytes: u32) -> bool {
+    fills_beyond(MAX_FILL, links, link, bytes)
+}
+
 /// True when `bytes` more would fill the link beyond `fill` times its cap; an empty link takes any packet.
 fn fills_beyond(fill: f64, links: &LinkTable, link: LinkId, bytes: u32) -> bool {
     links.get(link).is_some_and(|link| {

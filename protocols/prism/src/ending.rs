@@ -23,6 +23,7 @@ pub(crate) fn settle<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>) {
     flow.backlog.clear(&mut shared.totals.backlog_bytes);
     flow.acks.close(&mut shared.totals.expected);
     shared.totals.flight = shared.totals.flight.saturating_sub(u64::from(flow.flight));
+    shared.totals.senders -= u32::from(flow.flight > 0);
     flow.flight = 0;
 }
 

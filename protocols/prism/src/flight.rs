@@ -20,6 +20,7 @@ pub(crate) fn on_new_data<P: Clone>(
     shared: &mut Shared<P>,
     now: Instant,
 ) {
+    shared.totals.senders += u32::from(flow.flight == 0 && bytes > 0);
     flow.flight += bytes;
     shared.totals.on_new_data(now, u64::from(bytes));
     flow.acks.answered_bytes = flow.acks.answered_bytes.saturating_add(bytes);
@@ -64,6 +65,7 @@ pub(crate) fn on_released<P: Clone>(
         let time = Duration::from_secs_f64(bytes as f64 / (rate * PACING_GAIN).max(room_rate));
         shared.pacer.next_release = shared.pacer.next_release.max(now) + time;
     }
+    shared.pacer.moved_at = now;
     flow.acks.note_train(now, TRAIN_GAP);
     if let Some(sent_end) = flow.sent_end {
         flow.slow_start.on_released(&Release {
@@ -93,6 +95,7 @@ pub(crate) fn note_released<P: Clone>(
         flow.released = number;
         let bytes = flow.flight.min(advance as u32);
         flow.flight -= bytes;
+        shared.totals.senders -= u32::from(flow.flight == 0 && bytes > 0);
         on_released(flow, bytes, tsval, shared, now);
     }
 }

@@ -9,9 +9,9 @@
 use crate::flight::{TRAIN_GAP, expected_response};
 use crate::flow::Flow;
 use crate::flow::slow_start::MIN_GROUPED_BYTES;
-use crate::pacing::{SEGMENT_BYTES, has_room};
+use crate::pacing::has_room;
 use crate::reverse_path::release;
-use crate::shared::Shared;
+use crate::shared::{SEGMENT_BYTES, Shared};
 use crate::verdict::DropReason;
 use prismux_units::{Duration, Instant};
 

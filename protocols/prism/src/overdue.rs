@@ -12,6 +12,9 @@ const UNKNOWN_RTT: Duration = Duration::from_secs(2);
 /// A departed member's packets may still arrive for this many round trips.
 const DEPARTURE_ROUNDS: u64 = 2;
 
+/// So many times the limit of the tail rule.
+const FORGOTTEN: u64 = 2;
+
 /// Tail rule: how long a packet may be out once something sent later has arrived.
 pub(crate) fn tail_limit<P: Clone>(record: &Record, shared: &Shared<P>, now: Instant) -> Option<Duration> {
     let link = shared.links.get(record.link)?;
@@ -55,6 +58,23 @@ pub(crate) fn packets<P: Clone>(flow: &Flow<P>, shared: &Shared<P>, now: Instant
     })
     .map(|record| record.seq)
     .collect()
+}
+
+/// When the lowest packet in flight, which has this [`tail_limit`], is in flight no longer for certain; `None` where
+/// that is another rule's affair.
+///
+/// A packet that was lost without anything to show it, and of which there is no copy to ask the receiver with, is the
+/// sender's affair; it must not take a link's room until then. Among many flows such packets take all room, and nobody
+/// is let to send.
+pub(crate) fn forgotten_at<P: Clone>(
+    flow: &Flow<P>,
+    record: &Record,
+    limit: Duration,
+    shared: &Shared<P>,
+    now: Instant,
+) -> Option<Instant> {
+    let kept = !shared.pacer.serves_many() || flow.copies.has(record.seq);
+    (!kept).then(|| now + (limit * FORGOTTEN).saturating_sub(Micros::at(now).since(record.sent)))
 }
 
 /// How long an ACK may be held: `min(4 x largest hRTT, 0.75 x RTO of the sender)`.

@@ -12,7 +12,7 @@ use crate::flow::ack_queue::{MAX_WAIT, UPSTREAM_SLACK};
 use crate::flow::held::HeldAck;
 use crate::micros::Micros;
 use crate::reverse_path::release::{self, Outgoing};
-use crate::shared::{AckPacer, Shared};
+use crate::shared::{AckPacer, SEGMENT_BYTES, Shared};
 use crate::{dispatch, hystart, window_limit};
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
@@ -21,12 +21,8 @@ use prismux_wire::SeqNumber;
 const PACING_QUANTUM: Duration = Duration::from_millis(2);
 /// Timers for the pace are at least this far ahead: ACKs go in small groups, not one by one.
 const MIN_WAIT: Duration = Duration::from_micros(100);
-/// With more flows waiting than this, room goes to them in turn and to no other.
-const MANY_WAITING: usize = 64;
 /// A sender hears nothing for no longer than this: below the shortest retransmission timeout in use, 200 ms and more.
 const MAX_SILENCE: Duration = Duration::from_millis(120);
-/// A segment as senders count them when a duplicate ACK tells that one has left the network.
-pub(crate) const SEGMENT_BYTES: i32 = 1460;
 
 /// The flows whose turn it was have been served: one timer for all that wait on.
 pub(crate) fn plan_service(pacer: &mut AckPacer, now: Instant) {
@@ -58,7 +54,7 @@ pub(crate) fn keep<P>(flow: &mut Flow<P>, until: Instant, shared: &mut Shared<P>
 /// room that it waits for: those that came later would take it bit by bit.
 pub(crate) fn end_turn(pacer: &mut AckPacer) -> bool {
     let Some(number) = pacer.turn_of.take() else { return false };
-    let stays = pacer.turn_lacks_room && pacer.waiting.len() > MANY_WAITING;
+    let stays = pacer.turn_lacks_room && pacer.serves_many();
     if stays && pacer.waiting.back() == Some(&number) {
         pacer.waiting.rotate_right(1);
     }
@@ -67,6 +63,10 @@ pub(crate) fn end_turn(pacer: &mut AckPacer) -> bool {
 }
 
 fn join_queue<P>(flow: &mut Flow<P>, pacer: &mut AckPacer) {
+    if !flow.backlog.is_empty() && !flow.backlog.queued {
+        flow.backlog.queued = true;
+        pacer.with_backlog.push_back(flow.number);
+    }
     if !flow.acks.queued {
         flow.acks.queued = true;
         pacer.waiting.push_back(flow.number);
@@ -122,6 +122,9 @@ fn finds_room<P: Clone>(flow: &Flow<P>, number: SeqNumber, shared: &Shared<P>, n
 /// all but stopped.
 fn waits_too_long<P: Clone>(flow: &Flow<P>, ack: &HeldAck<P>, shared: &Shared<P>, now: Instant) -> bool {
     let waited = Micros::at(now).since(ack.arrived);
+    // Among many all wait for long while each gets its turn.
+    let stood_still = now.saturating_since(shared.pacer.moved_at);
+    let waited = if shared.pacer.serves_many() { waited.min(stood_still) } else { waited };
     let patience = shared.links.largest_hrtt().unwrap_or(MAX_WAIT) * 4;
     let hurried = waited > MAX_SILENCE && shared.links.has_receipts();
     let longest = hystart::awaited_group(flow, shared).map_or(MAX_SILENCE, |(_, gap)| MAX_SILENCE.max(gap));
@@ -158,9 +161,11 @@ pub(crate) fn has_room<P: Clone>(flow: &Flow<P>, bytes: u64, shared: &Shared<P>)
     if shared.pacer.first_lacks_room && !flow.backlog.is_empty() {
         return false;
     }
-    // A flow below its fair share of what is under way goes first; those above it wait.
+    // A flow below its fair share of what is under way goes first; those above it wait. Where a share is less than a
+    // segment, all that have nothing under way would be below it, and fill the links beyond any bounds.
     let flows = shared.pacer.waiting.len() as u64 + u64::from(!flow.acks.queued);
     flows > 1
+        && cap / flows >= SEGMENT_BYTES as u64
         && flow.bytes_out + u64::from(flow.acks.expected.bytes()) + bytes.min(cap / flows) <= cap / flows
 }
 

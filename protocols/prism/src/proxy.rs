@@ -1,6 +1,8 @@
 //! The proxy: flows, links and verdicts.
 mod endpoint;
 mod status;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod unconfirmed;
 
@@ -14,7 +16,7 @@ use crate::reverse_path::timers as flow_timers;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::verdict::{AckRewrite, DataRewrite, DropReason, Verdict};
-use crate::{data_path, ending, link_selection, pacing, reverse_path};
+use crate::{data_path, dispatch, ending, link_selection, pacing, reverse_path};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use prismux_endpoint::Deadline;
@@ -196,6 +198,10 @@ impl<P: Clone> Proxy<P> {
         if pacer.backlog_at <= now {
             pacer.backlog_at = Instant::MAX;
         }
+        if pacer.serves_many() {
+            self.serve_backlogs(now);
+        }
+        let pacer = &mut self.shared.pacer;
         let mut turns = pacer.waiting.len().min(TURNS);
         if pacer.pause_ends <= now {
             // It is not known whose pause it was; flows that still make one say so again.
@@ -225,6 +231,26 @@ impl<P: Clone> Proxy<P> {
             first_stays |= pacing::end_turn(&mut self.shared.pacer);
         }
         pacing::plan_service(&mut self.shared.pacer, now);
+    }
+
+    /// Packets that wait at the proxy leave while there is room, of each flow in turn.
+    fn serve_backlogs(&mut self, now: Instant) {
+        for _ in 0..MAX_TURNS {
+            let Some(number) = self.shared.pacer.with_backlog.pop_front() else { return };
+            let turn = self.with_flow(now, number, |flow, shared| {
+                let before = flow.backlog.len();
+                dispatch::send(flow, shared, now);
+                flow.backlog.queued = !flow.backlog.is_empty();
+                (flow.backlog.queued, flow.backlog.len() < before)
+            });
+            let Some((waits, moved)) = turn else { continue };
+            if waits {
+                self.shared.pacer.with_backlog.push_back(number);
+            }
+            if !moved {
+                return;
+            }
+        }
     }
 
     /// Reviews the links from time to time: weights from learned rates, links set aside, the senders' limit.

@@ -17,6 +17,10 @@ use prismux_wire::SeqNumber;
 
 /// Over how long the largest flight counts.
 const FLIGHT_WINDOW: Duration = Duration::from_secs(1);
+/// A segment as senders count them when a duplicate ACK tells that one has left the network.
+pub(crate) const SEGMENT_BYTES: i32 = 1460;
+/// With more flows waiting than this, room goes to them in turn and to no other.
+pub(crate) const MANY_WAITING: usize = 64;
 
 /// Everything but the flows themselves.
 #[derive(Debug)]
@@ -38,7 +42,10 @@ impl<P> Shared<P> {
     pub(crate) fn note_backlog(&mut self) {
         let senders = self.pacer.waiting.len() as u64;
         self.links.backlogged = senders > 0;
-        self.links.share_bytes = self.links.in_flight_bytes().checked_div(senders).unwrap_or(0);
+        let share_bytes = self.links.in_flight_bytes().checked_div(senders).unwrap_or(0);
+        // Where not all can have a packet under way, one that has none asks for no less than others.
+        let tells = share_bytes >= SEGMENT_BYTES as u64 || !self.pacer.serves_many();
+        self.links.share_bytes = if tells { share_bytes } else { 0 };
     }
 
     /// Nothing yet, under these settings.
@@ -62,6 +69,8 @@ impl<P> Shared<P> {
 pub(crate) struct Totals {
     /// Bytes between released ACK and highest sequence number.
     pub(crate) flight: u64,
+    /// Flows that have any.
+    pub(crate) senders: u32,
     /// Bytes of new data expected in answer to released ACKs, and not come yet.
     pub(crate) expected: u64,
     /// Packets on record.
@@ -79,6 +88,7 @@ impl Default for Totals {
     fn default() -> Self {
         Self {
             flight: 0,
+            senders: 0,
             expected: 0,
             recorded_packets: 0,
             backlog_bytes: 0,
@@ -111,6 +121,10 @@ impl Totals {
 pub(crate) struct AckPacer {
     /// Flows whose ACKs wait, by number, in turn.
     pub(crate) waiting: VecDeque<u32>,
+    /// Those of which packets wait, in turn: where many flows wait, these come before ACKs.
+    pub(crate) with_backlog: VecDeque<u32>,
+    /// When an ACK last left.
+    pub(crate) moved_at: Instant,
     /// The next ACK may go at this time, but for a small burst.
     pub(crate) next_release: Instant,
     /// When flows that wait are to be served; [`Instant::MAX`] when only room can help them.
@@ -137,6 +151,8 @@ impl Default for AckPacer {
     fn default() -> Self {
         Self {
             waiting: VecDeque::new(),
+            with_backlog: VecDeque::new(),
+            moved_at: Instant::ZERO,
             next_release: Instant::ZERO,
             serve_at: Instant::MAX,
             pause_ends: Instant::MAX,
@@ -149,6 +165,13 @@ impl Default for AckPacer {
             visit_at: Instant::ZERO,
             rate: 0.0,
         }
+    }
+}
+
+impl AckPacer {
+    /// True while many flows wait for room.
+    pub(crate) fn serves_many(&self) -> bool {
+        self.waiting.len() > MANY_WAITING
     }
 }
 

@@ -16,6 +16,8 @@ use prismux_wire::SeqNumber;
 
 /// ACKs that have waited longer than this no longer excuse a retransmission.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// So long where many flows wait for room: that is what keeps ACKs and packets waiting.
+const PATIENCE_AMONG_MANY: Duration = Duration::from_secs(64);
 
 /// True when the retransmission of `[start, end)` need not go to the receiver: its ACK is on its way, or the proxy
 /// repairs.
@@ -29,9 +31,10 @@ pub(crate) fn is_spurious<P: Clone>(
     if shared.config.rpc != RpcMode::Full || shared.config.repair_budget_packets == 0 {
         return false;
     }
+    let patience = if shared.pacer.serves_many() { PATIENCE_AMONG_MANY } else { PATIENCE };
     if flow.receiver.as_ref().is_some_and(|receiver| !end.after(receiver.cumulative())) {
         // With its ACK gone already, the retransmission is how the sender asks for another.
-        return flow.acks.oldest().is_some_and(|ack| Micros::at(now).since(ack.arrived) < PATIENCE)
+        return flow.acks.oldest().is_some_and(|ack| Micros::at(now).since(ack.arrived) < patience)
             && flow.acks.highest().is_some_and(|highest| !end.after(highest))
             && end.after(flow.released);
     }
@@ -42,9 +45,9 @@ pub(crate) fn is_spurious<P: Clone>(
     let has_copy = || flow.copies.find(start).is_some_and(|copy| copy.length == record.length);
     record.end() == end
         && match record.state() {
-            PacketState::Delivered => age < PATIENCE,
+            PacketState::Delivered => age < patience,
             PacketState::InFlight => has_copy() && in_time(),
-            PacketState::Waiting => has_copy() && age < PATIENCE,
+            PacketState::Waiting => has_copy() && age < patience,
             PacketState::Lost => false,
         }
 }

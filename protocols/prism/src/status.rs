@@ -133,6 +133,10 @@ pub struct ProxyCounters {
     pub acks_corrected: u64,
     /// Packets dropped for want of a link.
     pub dropped_no_link: u64,
+    /// Packets no longer counted as in flight although nothing told what became of them.
+    pub forgotten_packets: u64,
+    /// Data packets dropped because links were full while many flows waited, and there was no room to wait.
+    pub dropped_no_room: u64,
     /// Pure ACKs dropped because they said nothing new.
     pub dropped_acks: u64,
     /// Losses found on links.

@@ -65,6 +65,8 @@ pub enum DropReason {
     StaleAck,
     /// A retransmission of data that the receiver has, or that the proxy is resending itself.
     SpuriousRetransmission,
+    /// Data that found the links full and no room to wait.
+    NoRoom,
 }
 
 impl DropReason {
@@ -76,6 +78,7 @@ impl DropReason {
             Self::ProbeAnswer => "probe-answer",
             Self::StaleAck => "stale-ack",
             Self::SpuriousRetransmission => "spurious-retransmission",
+            Self::NoRoom => "no-room",
         }
     }
 }

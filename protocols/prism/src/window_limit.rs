@@ -1,7 +1,7 @@
 //! Beyond the paper: the advertised window stops a sender where more in flight would bring nothing.
 use crate::flow::Flow;
 use crate::flow::ack_queue::MAX_RESPONSE;
-use crate::shared::Shared;
+use crate::shared::{SEGMENT_BYTES, Shared};
 use prismux_units::Duration;
 use prismux_wire::SeqNumber;
 
@@ -11,8 +11,15 @@ const EDGE_SLACK: u64 = 24_000;
 const EDGE_SLACK_TIME: Duration = Duration::from_millis(4);
 /// No flight is ever allowed beyond this, far below half the sequence space.
 const MAX_FLIGHT: u64 = 1 << 29;
-/// A flow may always have this many full segments under way.
-const MIN_SHARE_BYTES: u64 = 20 * 1460;
+/// A segment, in bytes.
+const SEGMENT: u64 = SEGMENT_BYTES as u64;
+/// A flow may have this many full segments under way, unless many wait for room.
+const MIN_SHARE_SEGMENTS: u64 = 20;
+/// A window smaller than the sender's segments would stop it; so large they may be where nothing clamps them.
+const JUMBO_SEGMENT: u64 = 8960;
+/// Where many wait, what they have under way passes in this time: half of a sender's first timeout (RFC 6298), within
+/// which it has to hear something.
+const MAX_QUEUE: Duration = Duration::from_millis(500);
 
 /// The right edge up to which the sender of `flow` may send, seen from an ACK with `number`; `None` for no limit of
 /// ours.
@@ -31,7 +38,7 @@ pub(crate) fn edge_limit<P: Clone>(
         return flow.edge_sent;
     }
     let flows = (shared.pacer.waiting.len() as u64).max(1);
-    let share = (total / flows).clamp(MIN_SHARE_BYTES, MAX_FLIGHT) as u32;
+    let share = (total / flows).clamp(min_share_bytes(flow, shared), MAX_FLIGHT) as u32;
     let mut edge = number + share;
     if let (Some(sent_end), Some(shown)) = (flow.sent_end, flow.edge_sent) {
         let advance = number.distance_from(flow.released).max(0) as u64;
@@ -48,6 +55,21 @@ pub(crate) fn edge_limit<P: Clone>(
             .min(sent_end + unanswered.min(MAX_FLIGHT) as u32);
     }
     Some(flow.edge_sent.map_or(edge, |sent| edge.max(sent)))
+}
+
+/// What a flow may have under way in any case. Where so many wait that the proxy could not keep a copy of all that, or
+/// that senders would hear nothing for longer than their timers run, it is less.
+fn min_share_bytes<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> u64 {
+    let budget = u64::from(shared.config.repair_budget_packets);
+    if !shared.pacer.serves_many() || budget == 0 {
+        return MIN_SHARE_SEGMENTS * SEGMENT;
+    }
+    let senders = u64::from(shared.totals.senders).max(1);
+    let passes = (shared.pacer.rate * MAX_QUEUE.as_secs_f64()) as u64;
+    let segments = (budget / senders).min(passes / senders / SEGMENT).clamp(1, MIN_SHARE_SEGMENTS);
+    let bytes = segments * shared.config.mss_clamp.map_or(JUMBO_SEGMENT, |_| SEGMENT);
+    // The window field is rounded down to its unit.
+    bytes.next_multiple_of(1 << flow.window.shift().unwrap_or(0))
 }
 
 /// What the sender of `flow` may send below this edge beyond what it has sent and is expected to send: more than that

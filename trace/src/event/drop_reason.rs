@@ -110,6 +110,8 @@ drop_reasons! {
         StaleAck = "stale_ack",
         /// A retransmission of data that the receiver has, or that the proxy resends itself.
         SpuriousRetransmission = "spurious_retransmission",
+        /// Data that found the links full, while many flows waited, and no room to wait.
+        NoRoom = "no_room",
         /// More than the link's owner lets pass in a second.
         RateLimited = "rate_limited",
         /// The socket's send buffer was full.

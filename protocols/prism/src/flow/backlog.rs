@@ -64,6 +64,8 @@ pub(crate) enum Kind {
 /// Packets of one flow that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
+    /// In the pacer's queue of flows with packets that wait.
+    pub(crate) queued: bool,
     repairs: Queue,
     new: Queue,
 }

@@ -42,9 +42,11 @@ impl<P> Default for Copies<P> {
 }
 
 impl<P: Clone> Copies<P> {
-    /// True when [`Copies::keep`] would keep a copy of the packet that starts at `seq`.
+    /// True when [`Copies::keep`] would keep a copy of the packet that starts at `seq`: a flow has no more of the
+    /// budget than is left, so that many flows share it alike, however much each asks for.
     pub(crate) fn takes(&self, seq: SeqNumber, counts: CopyCounts, budget: u32) -> bool {
-        counts.in_flight < budget && self.in_flight.back().is_none_or(|last| last.seq.before(seq))
+        (self.in_flight.len() as u32) < budget.saturating_sub(counts.in_flight)
+            && self.in_flight.back().is_none_or(|last| last.seq.before(seq))
     }
 
     /// Keeps a copy of a packet that follows all others.
@@ -59,6 +61,14 @@ impl<P: Clone> Copies<P> {
         if self.takes(seq, *counts, budget) {
             counts.in_flight += 1;
             self.in_flight.push_back(Copy { seq, length, repeated: false, packet: packet.clone() });
+        }
+    }
+
+    /// The receiver has the packet that starts at `seq`, though not all before it: nothing will ask for its copy.
+    pub(crate) fn give_up(&mut self, seq: SeqNumber, counts: &mut CopyCounts) {
+        if let Ok(at) = self.in_flight.binary_search_by(|copy| copy.seq.distance_from(seq).cmp(&0)) {
+            self.in_flight.remove(at);
+            counts.in_flight = counts.in_flight.saturating_sub(1);
         }
     }
 
@@ -148,3 +158,6 @@ impl<P: Clone> Copies<P> {
         (self.in_flight.capacity() + self.delivered.capacity()) * size_of::<Copy<P>>()
     }
 }
+
+#[cfg(test)]
+mod tests;

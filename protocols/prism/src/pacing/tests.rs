@@ -1,5 +1,5 @@
-use super::{MANY_WAITING, end_turn};
-use crate::shared::AckPacer;
+use super::end_turn;
+use crate::shared::{AckPacer, MANY_WAITING};
 
 /// Flow 0 has had its turn, found no room and stands behind so many others.
 fn after_a_turn(others: u32, lacks_room: bool) -> AckPacer {

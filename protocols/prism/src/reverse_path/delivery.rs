@@ -55,6 +55,10 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
     if early || matches!(was, PacketState::Lost | PacketState::Waiting) {
         losses::acquit(flow, record.seq, shared, now);
     }
+    if shared.totals.copies.in_flight > shared.config.repair_budget_packets / 2 {
+        // Others need the room more than probes do.
+        flow.copies.give_up(record.seq, &mut shared.totals.copies);
+    }
     let Some(link) = shared.links.get_mut(record.link) else { return };
     if !early && is_evidence_of_order(&record, link, at.since(record.sent)) {
         shared.buffers.delivered.push((record.link, record.index));

@@ -4,6 +4,7 @@ use crate::flow::link_order::Overtaken;
 use crate::flow::{Flow, PendingReport};
 use crate::ids::LinkId;
 use crate::micros::Micros;
+use crate::overdue;
 use crate::shared::{Loss, Shared};
 use crate::status::ReverseState;
 use alloc::vec::Vec;
@@ -127,6 +128,23 @@ pub(crate) fn declare<P: Clone>(
         }
     }
     shared.buffers.lost.push(Loss { start: record.seq, end: record.end(), link: blamed });
+}
+
+/// Takes packets off their links' books that are in flight no longer for certain, though nothing tells what became of
+/// them: no link is blamed, and the sender asks for them itself.
+pub(crate) fn forget_unheard<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
+    while let Some(record) = flow.history.lowest_in_flight() {
+        let forgotten_at = overdue::tail_limit(&record, shared, now)
+            .and_then(|limit| overdue::forgotten_at(flow, &record, limit, shared, now));
+        if forgotten_at.is_none_or(|at| at > now) {
+            return;
+        }
+        let Some(at) = flow.history.find(record.seq) else { return };
+        flow.history.get_mut(at).set_lost(false);
+        flow.bytes_out = flow.bytes_out.saturating_sub(u64::from(record.length));
+        shared.links.settle(record.link, u32::from(record.length));
+        shared.counters.forgotten_packets += 1;
+    }
 }
 
 /// Puts the losses of this step on record: reports to carry, and LOSSDETECT if that is where they lead.

@@ -19,6 +19,8 @@ const MAX_INTERVAL: Duration = Duration::from_secs(1);
 /// A probe goes over at most so many links, others each time: of two hundred each flow would ask each, and all at once
 /// when the way back is dead.
 const MAX_LINKS: usize = 8;
+/// A probe of one of many flows that wait for room goes over one link, and the time between two doubles on: what they
+/// all have in flight is late when links are overfull, and probes would keep them so.
 /// A sender that has been quiet for longer than this has given up, and so does the proxy.
 const SENDER_PATIENCE: Duration = Duration::from_secs(64);
 
@@ -58,7 +60,9 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
     // Beginning anywhere when there are many.
     let turn = now.as_nanos() / FIRST_INTERVAL.as_nanos() * MAX_LINKS as u64 + u64::from(flow.number);
     let first = if count > MAX_LINKS { (turn % count as u64) as usize } else { 0 };
-    let places = (first..count).chain(0..first).take(MAX_LINKS);
+    let many = shared.pacer.serves_many();
+    let most = if many { 1 } else { MAX_LINKS };
+    let places = (first..count).chain(0..first).take(most);
     for link in places.filter_map(|place| shared.links.up_id(place)) {
         shared.counters.probe_copies += 1;
         shared.verdicts.push_back(Verdict::Forward {
@@ -71,6 +75,7 @@ pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: In
     flow.copies.note_repeated(lowest.seq, lowest.end(), &mut shared.totals.copies);
     flow.history.note_copy(lowest.seq);
     flow.convictions.take(lowest.seq);
-    let interval = flow.tail_probe.sent.map_or(FIRST_INTERVAL, |(_, last)| (last * 2).min(MAX_INTERVAL));
+    let longest = if many { SENDER_PATIENCE } else { MAX_INTERVAL };
+    let interval = flow.tail_probe.sent.map_or(FIRST_INTERVAL, |(_, last)| (last * 2).min(longest));
     flow.tail_probe.sent = Some((now, interval));
 }

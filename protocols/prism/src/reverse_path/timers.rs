@@ -34,7 +34,11 @@ pub(crate) fn next_deadline<P: Clone>(
     let probe = tail_probe::deadline(flow, lowest, limit, now);
     let overtaken = losses::deadline(flow, shared, now);
     let reinjection = reinjection::deadline(flow, shared, now);
-    [tail, held, pending, backlog, probe, overtaken, reinjection].into_iter().flatten().min()
+    let forgotten = lowest
+        .zip(limit)
+        .and_then(|(record, limit)| overdue::forgotten_at(flow, &record, limit, shared, now))
+        .map(|at| at.max(now + MIN_WAIT));
+    [tail, held, pending, backlog, probe, overtaken, reinjection, forgotten].into_iter().flatten().min()
 }
 
 /// Runs the time rules.
@@ -48,6 +52,7 @@ pub(crate) fn handle<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: 
     for seq in overdue::packets(flow, shared, now) {
         losses::declare(flow, seq, true, shared, now);
     }
+    losses::forget_unheard(flow, shared, now);
     hold_rule(flow, shared, now);
     local_repair::repair(flow, shared, now);
     tail_probe::send(flow, shared, now);

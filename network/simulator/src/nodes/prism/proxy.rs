@@ -247,6 +247,8 @@ fn columns(counters: &ProxyCounters) -> Vec<(&'static str, u64)> {
         ("acks_held", counters.acks_held),
         ("acks_corrected", counters.acks_corrected),
         ("dropped_no_link", counters.dropped_no_link),
+        ("dropped_no_room", counters.dropped_no_room),
+        ("forgotten_packets", counters.forgotten_packets),
         ("dropped_acks", counters.dropped_acks),
         ("losses_detected", counters.losses_detected),
         ("losses_by_time", counters.losses_by_time),
