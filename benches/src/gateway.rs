@@ -5,15 +5,20 @@
 //! loses the proxy repairs; where it does not, its sender does, after a timeout.
 mod cost;
 mod line;
+mod plain;
+mod sender;
 
 pub use cost::{Cost, Costs};
+pub use plain::Discipline;
 
 use crate::traffic::{Flow, Handle, PAYLOAD_BYTES, WINDOW_SHIFT};
 use cost::clock_seconds;
 use line::Line;
+use plain::PlainQueue;
 use prismux_prism::{AckRewrite, LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader, Timestamps};
+use sender::Sender;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -21,8 +26,7 @@ use std::collections::{BinaryHeap, VecDeque};
 const UPSTREAM: Duration = Duration::from_millis(20);
 /// From a receiver back to the proxy.
 const RETURN: Duration = Duration::from_millis(10);
-/// A sender's first window, and its largest.
-const FIRST_WINDOW_BYTES: u32 = 10 * PAYLOAD_BYTES;
+/// A sender's largest window.
 const LARGEST_WINDOW_BYTES: u32 = 1 << 20;
 /// A sender sends again what was not acknowledged for so long, beside twice what ACKs took of late; twice as long after
 /// each timeout, so many times at most.
@@ -40,35 +44,15 @@ pub struct LineConfig {
     pub delay: Duration,
 }
 
-/// A sender beside what [`Flow`] has of it.
-#[derive(Debug, Clone, Copy)]
-struct Sender {
-    window_bytes: u32,
-    /// Where the receiver's window ends, as far as the sender was shown.
-    edge: SeqNumber,
-    /// When something was last acknowledged, or sent again.
-    progress_at: Instant,
-    /// What ACKs took of late, and a packet whose ACK is timed.
-    round_trip: Duration,
-    timed: Option<(SeqNumber, Instant)>,
-    /// Timeouts since something was last acknowledged.
-    timeouts: u32,
-    /// The newest TSval that it has heard.
-    echo: u32,
-    /// Its SYN has been answered.
-    is_open: bool,
-    /// It sends again what is not acknowledged below this.
-    recover: Option<SeqNumber>,
-    /// Bytes that reached its receiver, each once.
-    delivered_bytes: u64,
-}
-
 /// Flows between senders and receivers, a proxy and links between them.
 #[derive(Debug)]
 pub struct Gateway {
     proxy: Proxy<Handle>,
     lines: Vec<Line>,
     flows: Vec<(Flow, Sender)>,
+    /// Everything goes over the first link, past the proxy.
+    is_plain: bool,
+    heeds_windows: bool,
     now: Instant,
     /// Flows that have begun.
     begun: usize,
@@ -92,22 +76,12 @@ impl Gateway {
         for link in (0..lines.len()).map(|number| LinkId(number as u8)) {
             proxy.join(Instant::ZERO, link, LinkConfig::default());
         }
-        let sender = Sender {
-            window_bytes: FIRST_WINDOW_BYTES,
-            edge: SeqNumber(0),
-            progress_at: Instant::ZERO,
-            round_trip: Duration::ZERO,
-            timed: None,
-            timeouts: 0,
-            echo: 0,
-            is_open: false,
-            recover: None,
-            delivered_bytes: 0,
-        };
         Self {
             proxy,
             lines: lines.iter().map(|&config| Line::new(config)).collect(),
-            flows: (0..flows).map(|number| (Flow::new(number), sender)).collect(),
+            flows: (0..flows).map(|number| (Flow::new(number), Sender::default())).collect(),
+            is_plain: false,
+            heeds_windows: true,
             now: Instant::ZERO,
             begun: 0,
             begin_every: begin_within / u64::from(flows.max(1)),
@@ -119,6 +93,25 @@ impl Gateway {
             costs: Costs::default(),
             clock_s: clock_seconds(),
         }
+    }
+
+    /// The same downloads over one link behind a queue of so many packets, without a proxy.
+    pub fn plain(
+        (discipline, queue_packets): (Discipline, u32),
+        flows: u32,
+        line: LineConfig,
+        begin_within: Duration,
+    ) -> Self {
+        let mut gateway = Self::new(ProxyConfig::default(), flows, &[], begin_within);
+        let queue = PlainQueue::new(discipline, queue_packets as usize, flows);
+        gateway.lines.push(Line::behind(line, queue));
+        gateway.is_plain = true;
+        gateway
+    }
+
+    /// From now on senders send whatever window they are shown.
+    pub fn ignore_windows(&mut self) {
+        self.heeds_windows = false;
     }
 
     /// The proxy.
@@ -238,6 +231,9 @@ impl Gateway {
         let (flow, sender) = &mut self.flows[number as usize];
         sender.progress_at = self.now;
         let (key, header) = (flow.key, flow.syn(self.now));
+        if self.is_plain {
+            return self.forward(0, (number, header.seq));
+        }
         self.proxy.handle_data(self.now, key, &header, 0, (number, header.seq));
         self.drain();
     }
@@ -264,6 +260,9 @@ impl Gateway {
     fn acknowledge(&mut self, number: u32, header: &TcpHeader) {
         let key = self.flows[number as usize].0.key;
         let (now, proxy) = (self.now, &mut self.proxy);
+        if self.is_plain {
+            return self.answers.push_back((now + UPSTREAM, number, AckRewrite::identity(header)));
+        }
         self.costs.acks.time(self.clock_s, || {
             proxy.handle_reverse(now, key, header, 0, (number, header.seq));
         });
@@ -274,9 +273,11 @@ impl Gateway {
     fn answer(&mut self, number: u32, rewrite: &AckRewrite) {
         let now = self.now;
         let (flow, sender) = &mut self.flows[number as usize];
+        // The window of a SYN-ACK is never scaled (RFC 7323 section 2.2).
+        let shift = if sender.is_open { WINDOW_SHIFT } else { 0 };
         sender.is_open = true;
         sender.echo = rewrite.tsval.unwrap_or(sender.echo);
-        let edge = rewrite.ack + (u32::from(rewrite.window) << WINDOW_SHIFT);
+        let edge = rewrite.ack + (u32::from(rewrite.window) << shift);
         sender.edge = if edge.after(sender.edge) { edge } else { sender.edge };
         if rewrite.ack.after(flow.released) {
             let bytes = rewrite.ack.0.wrapping_sub(flow.released.0);
@@ -296,7 +297,8 @@ impl Gateway {
         loop {
             let (flow, sender) = &mut self.flows[number as usize];
             let end = flow.next + PAYLOAD_BYTES;
-            if end.after(flow.released + sender.window_bytes) || end.after(sender.edge) {
+            let is_shut = self.heeds_windows && end.after(sender.edge);
+            if end.after(flow.released + sender.window_bytes) || is_shut {
                 return;
             }
             let seq = std::mem::replace(&mut flow.next, end);
@@ -331,6 +333,9 @@ impl Gateway {
         let (key, mut header) = (flow.key, TcpHeader { seq, ..flow.header(self.now, TcpFlags::ACK) });
         header.options.timestamps =
             header.options.timestamps.map(|own| Timestamps { echo: sender.echo, ..own });
+        if self.is_plain {
+            return self.forward(0, (number, seq));
+        }
         let (now, proxy) = (self.now, &mut self.proxy);
         self.costs.data.time(self.clock_s, || {
             proxy.handle_data(now, key, &header, PAYLOAD_BYTES, (number, seq));
@@ -338,17 +343,20 @@ impl Gateway {
         self.drain();
     }
 
+    fn forward(&mut self, line: usize, packet: Handle) {
+        let was_empty = self.lines[line].next().is_none();
+        self.lines[line].push(self.now, packet);
+        if let Some(at) = self.lines[line].next().filter(|_| was_empty) {
+            self.arrivals.push(Reverse((at, line)));
+        }
+    }
+
     /// Carries out the proxy's verdicts.
     fn drain(&mut self) {
         while let Some(verdict) = self.proxy.poll_verdict() {
             match verdict {
                 Verdict::Forward { link, packet, .. } => {
-                    let number = usize::from(link.0);
-                    let was_empty = self.lines[number].next().is_none();
-                    self.lines[number].push(self.now, packet);
-                    if let Some(at) = self.lines[number].next().filter(|_| was_empty) {
-                        self.arrivals.push(Reverse((at, number)));
-                    }
+                    self.forward(usize::from(link.0), packet);
                 }
                 Verdict::Release { packet: (number, _), rewrite } => {
                     self.answers.push_back((self.now + UPSTREAM, number, rewrite));

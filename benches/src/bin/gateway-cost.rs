@@ -1,7 +1,7 @@
 //! What a gateway with many members costs: CPU time per packet, memory per flow, and how evenly it shares.
 use clap::Parser;
 use prismux_benches::cpu::{best, median};
-use prismux_benches::gateway::{Cost, Gateway, LineConfig};
+use prismux_benches::gateway::{Cost, Discipline, Gateway, LineConfig};
 use prismux_benches::heap::taken_bytes;
 use prismux_benches::traffic::Traffic;
 use prismux_prism::{LinkState, ProxyConfig};
@@ -25,7 +25,8 @@ const DELAYS_MS: [u64; 2] = [10, 60];
 /// First without a network: links without limits, every packet acknowledged, flows in turn; what a data packet and an
 /// ACK cost by the number of links and flows. Then downloads without end over links of 1 Gbit/s together, 10 to 60 ms
 /// away, begun within 3 s (1000 of them) or 30 s (20,000): what they get of that, Jain's index of what each gets in
-/// five seconds, memory, and what packets cost while links are full.
+/// five seconds, memory, and what packets cost while links are full. Beside them the same senders over one link behind
+/// the queue of a router that holds as many packets as the proxy may keep, and senders that heed no window.
 #[derive(Debug, Parser)]
 #[command(name = "gateway-cost", after_help = "Example: gateway-cost --json")]
 struct Arguments {
@@ -56,8 +57,30 @@ struct Time {
     bytes_per_flow: f64,
 }
 
+/// What downloads go over.
+#[derive(Debug, Clone, Copy)]
+enum Over {
+    Proxy,
+    /// The same with senders that heed no window.
+    ProxyWithoutWindows,
+    Queue(Discipline),
+}
+
+impl Over {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Proxy => "proxy",
+            Self::ProxyWithoutWindows => "proxy, no windows heeded",
+            Self::Queue(Discipline::Fifo) => "first in, first out",
+            Self::Queue(Discipline::Fair) => "fair queue",
+        }
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct Load {
+    /// What they go over.
+    over: &'static str,
     links: u8,
     flows: u32,
     /// Of what the links carry, headers apart.
@@ -68,6 +91,8 @@ struct Load {
     most_share: f64,
     /// Links that carried something.
     used_links: usize,
+    /// Flows that got nothing.
+    starved: usize,
     /// Packets that queues had no room for, of those sent, and timeouts of senders.
     overflow_share: f64,
     timeouts: u64,
@@ -95,8 +120,15 @@ fn main() {
             results.time.push(time(links, flows, window, packets));
         }
     }
-    for (links, flows, begin_s) in [(2, 1000, 3), (200, 1000, 3), (200, many, 30)] {
-        results.load.push(load(links, flows, Duration::from_secs(begin_s)));
+    for (over, links, flows, begin_s) in [
+        (Over::Proxy, 2, 1000, 3),
+        (Over::Proxy, 200, 1000, 3),
+        (Over::Proxy, 200, many, 30),
+        (Over::ProxyWithoutWindows, 200, many, 30),
+        (Over::Queue(Discipline::Fifo), 1, many, 30),
+        (Over::Queue(Discipline::Fair), 1, many, 30),
+    ] {
+        results.load.push(load(over, links, flows, Duration::from_secs(begin_s)));
     }
     if arguments.json {
         // Numbers and names always serialise.
@@ -133,14 +165,31 @@ fn time(links: u8, flows: u32, window: u32, packets: u32) -> Time {
     }
 }
 
-fn load(links: u8, flows: u32, begin: Duration) -> Load {
-    const SECONDS: u64 = 5;
+fn gateway(over: Over, links: u8, flows: u32, begin: Duration) -> Gateway {
+    let config = ProxyConfig::default();
     let rate = Rate::from_bps(TOTAL.as_bps() / u64::from(links));
     let [near, far] = DELAYS_MS;
-    let delay = |link: u64| Duration::from_millis(near + (far - near) * link / u64::from(links - 1));
+    let places = u64::from(links - 1).max(1);
+    let delay = |link: u64| Duration::from_millis(near + (far - near) * link / places);
     let lines: Vec<_> = (0..u64::from(links)).map(|link| LineConfig { rate, delay: delay(link) }).collect();
+    match over {
+        Over::Proxy => Gateway::new(config, flows, &lines, begin),
+        Over::ProxyWithoutWindows => {
+            let mut gateway = Gateway::new(config, flows, &lines, begin);
+            gateway.ignore_windows();
+            gateway
+        }
+        Over::Queue(discipline) => {
+            let line = LineConfig { rate, delay: Duration::from_millis((near + far) / 2) };
+            Gateway::plain((discipline, config.repair_budget_packets), flows, line, begin)
+        }
+    }
+}
+
+fn load(over: Over, links: u8, flows: u32, begin: Duration) -> Load {
+    const SECONDS: u64 = 5;
     let region = Region::new(HEAP);
-    let mut gateway = Gateway::new(ProxyConfig::default(), flows, &lines, begin);
+    let mut gateway = gateway(over, links, flows, begin);
     let driver_flows = taken_bytes(&region);
     gateway.run(begin + Duration::from_secs(7));
     gateway.take_delivered();
@@ -157,7 +206,9 @@ fn load(links: u8, flows: u32, begin: Duration) -> Load {
     let of_mean = |share: f64| share / mean;
     // 52 bytes of headers for 1400 of data.
     let possible = TOTAL.as_bps() as f64 / 8.0 * SECONDS as f64 * 1400.0 / 1452.0;
+    let overflows = gateway.overflows() - overflows;
     Load {
+        over: over.name(),
         links,
         flows,
         used_share: sum / possible,
@@ -165,7 +216,8 @@ fn load(links: u8, flows: u32, begin: Duration) -> Load {
         least_share: of_mean(shares.iter().copied().fold(f64::INFINITY, f64::min)),
         most_share: of_mean(shares.iter().copied().fold(0.0, f64::max)),
         used_links: carried.iter().filter(|&&packets| packets > 0).count(),
-        overflow_share: (gateway.overflows() - overflows) as f64 / costs.data.calls.max(1) as f64,
+        starved: shares.iter().filter(|&&bytes| bytes == 0.0).count(),
+        overflow_share: overflows as f64 / (overflows + carried.iter().sum::<u64>()).max(1) as f64,
         timeouts: gateway.timeouts() - timeouts,
         bytes_per_flow: bytes as f64 / f64::from(flows),
         stated_bytes_per_flow: gateway.proxy().flow_memory_bytes() as f64 / f64::from(flows),
@@ -207,11 +259,13 @@ fn print(results: &Results) {
     println!("{table}\n");
     let mut table = Table::new(&[
         "1 Gbit/s, full",
+        "over",
         "flows",
         "used",
         "links used",
         "Jain",
         "least, most of the mean",
+        "got nothing",
         "overflows",
         "timeouts",
         "bytes per flow",
@@ -222,11 +276,13 @@ fn print(results: &Results) {
     for load in &results.load {
         table.row([
             format!("{} links", load.links),
+            load.over.to_string(),
             load.flows.to_string(),
             format!("{:.3}", load.used_share),
             load.used_links.to_string(),
             format!("{:.4}", load.jain),
             format!("{:.2}, {:.2}", load.least_share, load.most_share),
+            load.starved.to_string(),
             format!("{:.2} %", load.overflow_share * 100.0),
             load.timeouts.to_string(),
             format!("{:.0}", load.bytes_per_flow),

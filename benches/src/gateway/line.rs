@@ -1,5 +1,6 @@
 //! A link: a rate, a delay, and a queue that overflows.
 use super::LineConfig;
+use super::plain::PlainQueue;
 use crate::traffic::{Handle, PAYLOAD_BYTES};
 use prismux_units::{ByteCount, Duration, Instant};
 use std::collections::VecDeque;
@@ -19,6 +20,8 @@ pub(super) struct Line {
     free_at: Instant,
     is_dead: bool,
     under_way: VecDeque<(Instant, Handle)>,
+    /// A router's queue before it, in the place of its own.
+    plain: Option<PlainQueue>,
     carried: u64,
     overflows: u64,
 }
@@ -33,8 +36,25 @@ impl Line {
             free_at: Instant::ZERO,
             is_dead: false,
             under_way: VecDeque::new(),
+            plain: None,
             carried: 0,
             overflows: 0,
+        }
+    }
+
+    /// The same behind such a queue.
+    pub(super) fn behind(config: LineConfig, queue: PlainQueue) -> Self {
+        Self { plain: Some(queue), ..Self::new(config) }
+    }
+
+    /// What has had its turn by now is under way.
+    fn serve(&mut self, now: Instant) {
+        let Some(queue) = &mut self.plain else { return };
+        while self.free_at <= now
+            && let Some(packet) = queue.pop()
+        {
+            self.free_at += self.each;
+            self.under_way.push_back((self.free_at + self.config.delay, packet));
         }
     }
 
@@ -42,6 +62,13 @@ impl Line {
     pub(super) fn push(&mut self, now: Instant, packet: Handle) {
         if self.is_dead {
             return;
+        }
+        if let Some(queue) = &mut self.plain {
+            if queue.is_empty() {
+                self.free_at = self.free_at.max(now);
+            }
+            self.overflows += u64::from(queue.push(packet));
+            return self.serve(now);
         }
         let queue = QUEUE.max(self.each * MIN_QUEUE_PACKETS as u64);
         if self.free_at.saturating_since(now) > queue {
@@ -60,7 +87,9 @@ impl Line {
     /// The next packet arrives.
     pub(super) fn pop(&mut self) -> Option<(Instant, Handle)> {
         self.carried += u64::from(!self.under_way.is_empty());
-        self.under_way.pop_front()
+        let next = self.under_way.pop_front()?;
+        self.serve(next.0);
+        Some(next)
     }
 
     /// Nothing comes out any more.

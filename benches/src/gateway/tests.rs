@@ -74,3 +74,21 @@ fn a_download_uses_the_links_that_its_window_covers() {
     assert!((20..=MEMBERS).contains(&used), "{used} links");
     assert!(rate > 5e6, "{rate} bytes per second over {used} links");
 }
+
+#[test]
+fn many_more_downloads_than_links_hold_packets_share_what_there_is() {
+    // A packet and a half for each in a second.
+    let line =
+        |link: u64| LineConfig { rate: Rate::from_mbps(2), delay: Duration::from_millis(10 + 12 * link) };
+    let lines: Vec<_> = (0..5).map(line).collect();
+    let mut gateway = Gateway::new(ProxyConfig::default(), 500, &lines, Duration::from_secs(8));
+    gateway.run(Duration::from_secs(13));
+    gateway.take_delivered();
+    gateway.run(Duration::from_secs(5));
+    let delivered = gateway.take_delivered();
+    let used = delivered.iter().sum::<u64>() as f64 / 5.0 / capacity(10);
+    assert!(used > 0.95, "{used}");
+    assert!(jain(&shares(&delivered)).unwrap() > 0.9, "{:?}", jain(&shares(&delivered)));
+    assert!(delivered.iter().all(|&bytes| bytes > 0), "a download stands still");
+    assert!(gateway.proxy().flow_memory_bytes() < 8000 * 500);
+}
