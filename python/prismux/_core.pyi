@@ -519,7 +519,7 @@ class RunResult:
         """Length of the run in seconds."""
     @property
     def goodput_bps(self) -> float:
-        """Goodput of all flows, bit/s."""
+        """Goodput of all flows from the start of the first to the end of the last, bit/s."""
     @property
     def capacity_bps(self) -> float:
         """The best goodput physics allows: rates of the shared links less header overhead, bit/s."""
@@ -529,7 +529,7 @@ class RunResult:
     @property
     def steady_goodput_bps(self) -> float | None:
         """Goodput of all flows in steady state, bit/s; None where one has none: it did not outlast the warm-up, or
-        the run ended before it had carried 95 % of its bytes.
+        the run ended before it had carried 95 % of its bytes; or where they never were in it together.
         """
     @property
     def steady_efficiency(self) -> float | None:

@@ -65,7 +65,7 @@ impl RunResult {
         self.0.duration_s
     }
 
-    /// Goodput of all flows, bit/s.
+    /// Goodput of all flows from the start of the first to the end of the last, bit/s.
     #[getter]
     fn goodput_bps(&self) -> f64 {
         self.0.total.goodput_bps
@@ -84,7 +84,7 @@ impl RunResult {
     }
 
     /// Goodput of all flows in steady state, bit/s; None where one has none: it did not outlast the warm-up, or the run
-    /// ended before it had carried 95 % of its bytes.
+    /// ended before it had carried 95 % of its bytes; or where they never were in it together.
     #[getter]
     fn steady_goodput_bps(&self) -> Option<f64> {
         self.0.total.steady_goodput_bps
