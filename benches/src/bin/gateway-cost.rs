@@ -3,7 +3,7 @@ use clap::Parser;
 use prismux_benches::cpu::{best, median};
 use prismux_benches::gateway::{Cost, Discipline, Gateway, LineConfig};
 use prismux_benches::heap::taken_bytes;
-use prismux_benches::traffic::Traffic;
+use prismux_benches::traffic::{Traffic, roomy_config};
 use prismux_prism::{LinkState, ProxyConfig};
 use prismux_study::text_table::Table;
 use prismux_trace::results::jain;
@@ -140,7 +140,7 @@ fn main() {
 
 fn time(links: u8, flows: u32, window: u32, packets: u32) -> Time {
     let region = Region::new(HEAP);
-    let mut traffic = Traffic::over(ProxyConfig::default(), flows, links);
+    let mut traffic = Traffic::over(roomy_config(), flows, links);
     let driver_flows = taken_bytes(&region);
     traffic.open();
     let wanted = (packets / (flows * window)).max(10);
@@ -275,7 +275,7 @@ fn print(results: &Results) {
     ]);
     for load in &results.load {
         table.row([
-            format!("{} links", load.links),
+            if load.links == 1 { "1 link".into() } else { format!("{} links", load.links) },
             load.over.to_string(),
             load.flows.to_string(),
             format!("{:.3}", load.used_share),

@@ -2,7 +2,7 @@
 use clap::Parser;
 use prismux_benches::cpu::{best, median};
 use prismux_benches::heap::taken_bytes;
-use prismux_benches::traffic::Traffic;
+use prismux_benches::traffic::{Traffic, roomy_config};
 use prismux_prism::ProxyConfig;
 use prismux_study::text_table::Table;
 use serde::Serialize;
@@ -68,7 +68,7 @@ struct Results {
 fn main() {
     let arguments = Arguments::parse();
     let packets: u32 = if arguments.quick { 200_000 } else { 2_000_000 };
-    let configs = [("paper", ProxyConfig::paper()), ("default", ProxyConfig::default())];
+    let configs = [("paper", ProxyConfig::paper()), ("default", roomy_config())];
     let mut results = Results { version: env!("CARGO_PKG_VERSION"), time: Vec::new(), memory: Vec::new() };
     for (name, config) in &configs {
         for (flows, window) in [(1, 256), (1000, 16), (ALL_FLOWS, 4)] {
