@@ -30,7 +30,6 @@ pub mod gateway;
 pub mod home;
 pub mod icmp;
 pub mod lending;
-mod liveness;
 pub mod logging;
 pub mod member;
 pub mod metrics;

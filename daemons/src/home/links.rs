@@ -1,7 +1,6 @@
 //! The uplinks of a home: when the gateway knows them, when they fall silent, and when they are used again.
 use super::Home;
 use super::uplink::Uplink;
-use crate::liveness::{STUCK, UNANSWERED};
 use crate::member::registration::{Answer, RegistrationEvent};
 use crate::tunnel::control::{Accept, ControlError, Message, Probe, Token};
 use crate::tunnel::sealing::Sealing;
@@ -9,6 +8,7 @@ use crate::tunnel::socket::Frame;
 use prismux_endpoint::{Endpoint, expire};
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::{Receipt, Refusal};
+use prismux_receipts::{STUCK, UNANSWERED};
 use prismux_sealed::SessionEvent;
 use prismux_sharing::Tier;
 use prismux_trace::event::{DropReason, Event, EventSink, LinkState};

@@ -5,13 +5,13 @@
 use super::community::Turn;
 use super::members::Member;
 use super::meters::Meters;
-use crate::liveness::{Liveness, MAX_RECEIPT_WAIT, STUCK, UNANSWERED};
 use crate::receipts::{Receipts, RecoveredPacket};
 use crate::tunnel::Peer;
 use crate::tunnel::control::{Lost, Message, Probe};
 use crate::tunnel::socket::Frame;
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::Receipt;
+use prismux_receipts::{Liveness, MAX_RECEIPT_WAIT, STUCK, UNANSWERED};
 use prismux_sharing::Tier;
 use prismux_trace::event::{DropReason, Event, LinkState};
 use prismux_units::{Duration, Instant};

@@ -4,6 +4,7 @@
 //! * [`ReceiptWriter`]: the far end. It says when a receipt is due, and keeps receipts cheap.
 //! * [`LinkMeter`]: the near end. From receipts it knows which packets came and which are lost (`records`,
 //!   `reordering`), how fast they came (`rate`), and how long they took (`delay`).
+//! * [`Liveness`]: whether a link still answers. [`WayBack`]: which way a member's packets take when its own does not.
 //!
 //! A packet's number is the sequence number of its GRE header (RFC 2890). Whether the two ends number and receipt
 //! at all is agreed on elsewhere; an [epoch](Receipt::epoch) names the agreement.
@@ -13,18 +14,22 @@
 extern crate alloc;
 
 mod estimate;
+mod liveness;
 mod meter;
 mod ranges;
 mod receipt;
 mod varint;
+mod way_back;
 mod windowed;
 mod writer;
 
 pub use estimate::{LinkEstimate, MeterCounters, UnderWay};
+pub use liveness::{Liveness, MAX_RECEIPT_WAIT, STUCK, UNANSWERED};
 pub use meter::{LinkMeter, MeterEvent, Refusal};
 pub use receipt::{
     Arrival, EcnCounts, MAX_ARRIVALS, MAX_RANGES, MESSAGE_BYTES, NumberRange, Receipt, ReceiptError,
 };
+pub use way_back::{Question, WayBack, WayBackEvent};
 pub use writer::{Arrived, ReceiptWriter, WriterConfig, WriterCounters};
 
 /// The example of the README, compiled.

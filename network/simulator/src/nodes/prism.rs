@@ -3,6 +3,7 @@ pub(crate) mod community;
 mod joining;
 mod look;
 mod member;
+mod neighbours;
 pub(crate) mod plan;
 pub(crate) mod policy;
 mod proxy;

@@ -71,3 +71,35 @@ fn the_other_link_comes_back_where_members_return_receipts() {
         comes_back(uplinks().with_receipts(), 1, millis);
     }
 }
+
+/// What a download gets in each half second of an outage of five seconds of the link that its ACKs return over, with
+/// and without a link between the two members.
+fn during_the_outage(are_neighbours: bool, receipts: bool) -> Vec<f64> {
+    let mut uplinks = if receipts { uplinks().with_receipts() } else { uplinks() };
+    if are_neighbours {
+        uplinks.join_members();
+    }
+    let download = uplinks.download("download", Duration::ZERO);
+    let (wwan, away) = (uplinks.wwan[0], Duration::from_secs(5));
+    uplinks.plan.event(AWAY, Action::both_ways(wwan, LinkChange::DOWN));
+    uplinks.plan.event(AWAY + away, Action::both_ways(wwan, LinkChange::UP));
+    let mut simulation = uplinks.build();
+    simulation.run_until(Instant::ZERO + AWAY);
+    let halves = (0..10).map(|_| goodput(&mut simulation, download, Duration::from_millis(500))).collect();
+    let after = simulation.now() + Duration::from_secs(2);
+    simulation.run_until(after);
+    let back = goodput(&mut simulation, download, Duration::from_secs(4));
+    assert!(back > 25e6, "after the return: {back}");
+    assert_eq!(simulation.faults(), Vec::<String>::new());
+    halves
+}
+
+#[test]
+fn a_member_whose_link_is_silent_sends_what_receivers_send_through_a_neighbour() {
+    for receipts in [false, true] {
+        let alone = during_the_outage(false, receipts);
+        assert!(alone[1..].iter().all(|rate| *rate == 0.0), "nothing tells what arrived: {alone:?}");
+        let together = during_the_outage(true, receipts);
+        assert!(together[2..].iter().all(|rate| *rate > 5e6), "receipts {receipts}: {together:?}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Who belongs to which proxy, and whose packets it takes.
 use super::community::{Community, Member, Receiver};
 use super::member::{MemberNode, MemberTunnel};
+use super::neighbours::Neighbours;
 use super::policy::SchedulerFactory;
 use super::proxy::ProxyNode;
 use super::receipts::{Meters, Receipts};
@@ -69,6 +70,12 @@ impl Draft<'_> {
     /// Bytes that its tunnels add to a packet: nodes know each other by IPv4 addresses.
     fn tunnel_bytes(&self) -> u32 {
         self.settings.tunnel.overhead_bytes(IpFamily::V4)
+    }
+
+    /// The other members that a link joins to `member`.
+    fn neighbours_of(&self, ground: &Ground<'_>, member: NodeId) -> Vec<NodeId> {
+        let is_near = |other: &NodeId| *other != member && ground.plan.link_between(member, *other).is_some();
+        self.members.iter().copied().filter(is_near).collect()
     }
 }
 
@@ -196,7 +203,12 @@ impl Finder<'_> {
             if let Some(tunnel) = tunnel {
                 let asked = draft.map(|draft| &draft.settings).filter(|settings| settings.receipts);
                 let receipts = asked.map(|settings| Receipts::new(tunnel.overhead_bytes, settings.fec));
-                nodes.push((member.node, Box::new(MemberNode { tunnel, receipts, onwards: Vec::new() })));
+                let near = draft.map(|draft| draft.neighbours_of(self.ground, member.node));
+                let neighbours = near.filter(|near| !near.is_empty()).map(|near| {
+                    Neighbours::new(near, (tunnel.proxy, tunnel.overhead_bytes), member.round_trip)
+                });
+                let onwards = Vec::new();
+                nodes.push((member.node, Box::new(MemberNode { tunnel, receipts, neighbours, onwards })));
             }
         }
         let proxies = self.drafts.iter().map(|draft| draft.node).collect();
@@ -207,10 +219,13 @@ impl Finder<'_> {
                 proxy.set_scheduler(factory.make(Part { name, deadline: None }));
             }
             let (tunnel_bytes, alarm) = (draft.tunnel_bytes(), Alarm::new());
+            let is_asked =
+                draft.members.iter().any(|&member| !draft.neighbours_of(self.ground, member).is_empty());
             let Draft { node, members, serves, settings } = draft;
             let meters =
                 if settings.receipts { Meters::new(members.len(), settings.fec) } else { Meters::default() };
-            nodes.push((node, Box::new(ProxyNode { proxy, tunnel_bytes, members, serves, meters, alarm })));
+            let node_of_proxy = ProxyNode { proxy, tunnel_bytes, members, serves, meters, is_asked, alarm };
+            nodes.push((node, Box::new(node_of_proxy)));
         }
         let community = Community { proxies, members: self.members, receivers };
         Found { community, nodes, joins: self.joins }

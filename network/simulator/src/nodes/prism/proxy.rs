@@ -1,4 +1,5 @@
 //! A PRISM proxy: judges what is for the hosts it serves, and what TCP they send.
+use super::neighbours;
 use super::receipts::{Meters, Taken, Told};
 use crate::core::ids::{FlowId, NodeId};
 use crate::core::packet::{Body, Carried, Packet, Transit};
@@ -24,6 +25,8 @@ pub(crate) struct ProxyNode {
     pub serves: Arc<[bool]>,
     /// Links measured by receipts.
     pub meters: Meters,
+    /// Whether members ask whether packets pass.
+    pub is_asked: bool,
     pub alarm: Alarm,
 }
 
@@ -33,6 +36,9 @@ impl Node for ProxyNode {
             Taken::NoReceipt => {}
             Taken::Discarded => return,
             Taken::Receipt(told) => return self.measured(context, &told),
+        }
+        if self.is_asked && neighbours::answer(context, arrived) {
+            return;
         }
         let Transit { mut size_bytes, carried } = arrived;
         let network = &mut *context.network;

@@ -49,6 +49,12 @@ impl Uplinks {
         self
     }
 
+    /// A link between the members: they are neighbours.
+    pub fn join_members(&mut self) {
+        let config = LinkConfig::new(Rate::from_mbps(300), Duration::from_millis(1));
+        self.plan.symmetric_link("lan", self.members, config);
+    }
+
     /// A download that begins at `start` and has no end.
     pub fn download(&mut self, name: &str, start: Duration) -> FlowId {
         let transport = TcpFlow::new(TcpConfig { mss: 1400, ..TcpConfig::modern() });

@@ -1,10 +1,9 @@
-//! Whether a link between a gateway and a home still answers, within a fraction of a second. No clock, no sockets.
+//! Whether a link still answers, within a fraction of a second.
 //!
-//! Both ends number what they send over it and get receipts, so that something comes back soon after anything went
-//! out. A link from which nothing is heard for too long is *silent*: traffic leaves it, and probes ask whether packets
+//! Something comes back soon after anything went out that the far end answers: packets with numbers bring receipts. A link from which nothing is heard for too long is *silent*: traffic leaves it, and probes ask whether packets
 //! pass in both directions again. So is one that has become so slow that what is under way would take long to come:
 //! whatever else is heard over it, receipts tell of less and less. Nothing is concluded from an idle link.
-use prismux_receipts::UnderWay;
+use crate::estimate::UnderWay;
 use prismux_units::{Duration, Instant};
 
 /// Receipts come at least this often while packets do: what they may wait for is the writers' setting.
@@ -165,14 +164,19 @@ impl Liveness {
         new
     }
 
+    /// The number of a probe of a link that is not silent: its answer tells the round trip, and ends no later silence.
+    pub fn next_number(&mut self) -> u64 {
+        self.probe = self.probe.saturating_add(1);
+        self.probe
+    }
+
     /// The next probe, if one is due.
     pub fn poll_probe(&mut self, now: Instant) -> Option<u64> {
         let silence = self.silence.as_mut().filter(|silence| silence.next_probe <= now)?;
         silence.next_probe = now + silence.interval;
         silence.probed_at = now;
         silence.interval = silence.interval.mul_f64(1.5).min(MAX_PROBE_INTERVAL);
-        self.probe = self.probe.saturating_add(1);
-        Some(self.probe)
+        Some(self.next_number())
     }
 
     /// A probe was answered: whether that ends the silence.
@@ -200,6 +204,7 @@ impl Liveness {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     fn at(milliseconds: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(milliseconds)

@@ -1,0 +1,381 @@
+//! Which way a member sends what receivers send: over its own link, or, while that is silent, through a neighbour that
+//! still reaches the proxy.
+//!
+//! Receivers leave through one member, so that a download over several links stands still with the link of that one.
+//! A member that knows others nearby asks its proxy for an answer when receivers send and nothing has come from the
+//! proxy for a moment. While the proxy does not answer, a neighbour whose own link works takes the packets. A packet
+//! that came from a neighbour is never handed on to another.
+//!
+//! Nothing is asked while packets come from the proxy, or while receivers send nothing.
+use crate::liveness::Liveness;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+use prismux_units::{Duration, Instant};
+
+/// With nothing from the proxy for so long while receivers send, it is asked.
+const QUIET: Duration = Duration::from_millis(60);
+/// Time between questions to a proxy that owes an answer: one may be lost.
+const REPEAT: Duration = Duration::from_millis(50);
+/// Time between questions to neighbours while they may be needed.
+const NEIGHBOUR_INTERVAL: Duration = Duration::from_millis(200);
+/// A neighbour that has not answered for so long is not used.
+const NEIGHBOUR_PATIENCE: Duration = Duration::from_millis(500);
+/// So long after a receiver's last packet, questions go on.
+const ACTIVE_FOR: Duration = Duration::from_secs(2);
+/// So long after it a silence is forgotten: the next packet finds out anew.
+const FORGET_AFTER: Duration = Duration::from_secs(10);
+/// Questions whose time is remembered, for the round trip.
+const MAX_ASKED: usize = 8;
+
+/// A question that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// To the proxy: do packets pass?
+    Proxy {
+        /// Rises from question to question.
+        number: u64,
+    },
+    /// To a neighbour: does the proxy answer you?
+    Neighbour {
+        /// Its index.
+        index: usize,
+        /// Rises from question to question.
+        number: u64,
+    },
+}
+
+/// What has become of the member's own link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayBackEvent {
+    /// The proxy does not answer over it.
+    Silent,
+    /// It does again.
+    Answers,
+}
+
+/// Which way a member's packets take. Neighbours have indices from 0, the preferred one first.
+#[derive(Debug)]
+pub struct WayBack {
+    own: Liveness,
+    /// When something last came from the proxy.
+    heard_at: Instant,
+    /// When a receiver last sent something, or a neighbour asked.
+    used_at: Option<Instant>,
+    /// When questions of late to the proxy were asked, by number.
+    asked: VecDeque<(u64, Instant)>,
+    next_question: Instant,
+    neighbours: Vec<Neighbour>,
+    next_round: Instant,
+    /// The neighbour to be asked next in this round.
+    place: usize,
+    /// The number of the round.
+    round: u64,
+    events: VecDeque<WayBackEvent>,
+}
+
+/// A neighbour.
+#[derive(Debug, Clone, Copy, Default)]
+struct Neighbour {
+    answered_at: Option<Instant>,
+}
+
+impl WayBack {
+    /// For a member with so many neighbours.
+    pub fn new(neighbours: usize) -> Self {
+        Self {
+            own: Liveness::default(),
+            heard_at: Instant::ZERO,
+            used_at: None,
+            asked: VecDeque::with_capacity(MAX_ASKED),
+            next_question: Instant::ZERO,
+            neighbours: vec![Neighbour::default(); neighbours],
+            next_round: Instant::ZERO,
+            place: neighbours,
+            round: 0,
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Something came from the proxy.
+    pub fn heard(&mut self, now: Instant) {
+        self.heard_at = now;
+        self.own.heard();
+    }
+
+    /// The round trip to the proxy, as otherwise known.
+    pub fn measured(&mut self, rtt: Duration) {
+        self.own.measured(rtt);
+    }
+
+    /// Packets for the proxy are about to be sent: whether, and through which neighbour.
+    pub fn way(&mut self, now: Instant) -> Option<usize> {
+        self.note_use(now);
+        if !self.own.is_silent() {
+            return None;
+        }
+        let answers = |neighbour: &Neighbour| {
+            neighbour.answered_at.is_some_and(|at| now.saturating_since(at) <= NEIGHBOUR_PATIENCE)
+        };
+        self.neighbours.iter().position(answers)
+    }
+
+    /// A neighbour asks: whether the proxy answers this member. It finds out if nothing tells.
+    pub fn asked(&mut self, now: Instant) -> bool {
+        self.note_use(now);
+        !self.own.is_silent()
+    }
+
+    fn note_use(&mut self, now: Instant) {
+        if !self.is_active(now) {
+            // What was heard before the quiet time says nothing, and nothing was owed in it.
+            self.heard_at = now;
+        }
+        self.used_at = Some(now);
+    }
+
+    fn is_active(&self, now: Instant) -> bool {
+        self.used_at.is_some_and(|at| now.saturating_since(at) <= ACTIVE_FOR)
+    }
+
+    /// The proxy has answered a question.
+    pub fn answered(&mut self, now: Instant, number: u64) {
+        if let Some((_, at)) = self.asked.iter().find(|(asked, _)| *asked == number) {
+            self.own.measured(now.saturating_since(*at));
+        }
+        self.heard(now);
+        if self.own.answered(number) {
+            self.events.push_back(WayBackEvent::Answers);
+        }
+    }
+
+    /// The proxy has registered this member anew: it answers.
+    pub fn registered(&mut self, now: Instant) {
+        self.heard(now);
+        if self.own.is_silent() {
+            self.own.end_silence();
+            self.events.push_back(WayBackEvent::Answers);
+        }
+    }
+
+    /// A neighbour has answered that the proxy answers it.
+    pub fn neighbour_answered(&mut self, now: Instant, index: usize) {
+        if let Some(neighbour) = self.neighbours.get_mut(index) {
+            neighbour.answered_at = Some(now);
+        }
+    }
+
+    /// Whether the proxy does not answer over the member's own link.
+    pub fn is_silent(&self) -> bool {
+        self.own.is_silent()
+    }
+
+    /// The next question that is due; the link is silent if an answer is overdue.
+    pub fn poll_question(&mut self, now: Instant) -> Option<Question> {
+        if self.own.is_overdue(now) && self.own.fall_silent(now) {
+            self.events.push_back(WayBackEvent::Silent);
+        }
+        self.poll_proxy(now).or_else(|| self.poll_neighbour(now))
+    }
+
+    fn poll_proxy(&mut self, now: Instant) -> Option<Question> {
+        let is_active = self.is_active(now);
+        if self.own.is_silent() {
+            if !self.used_at.is_some_and(|at| now.saturating_since(at) <= FORGET_AFTER) {
+                self.own.end_silence();
+                return None;
+            }
+            let number = self.own.poll_probe(now)?;
+            return Some(self.ask(now, number));
+        }
+        if !is_active || now < self.question_at() {
+            return None;
+        }
+        self.next_question = now + REPEAT;
+        self.own.sent(now);
+        let number = self.own.next_number();
+        Some(self.ask(now, number))
+    }
+
+    fn ask(&mut self, now: Instant, number: u64) -> Question {
+        if self.asked.len() == MAX_ASKED {
+            self.asked.pop_front();
+        }
+        self.asked.push_back((number, now));
+        Question::Proxy { number }
+    }
+
+    /// When the proxy is to be asked, while receivers send.
+    fn question_at(&self) -> Instant {
+        (self.heard_at + QUIET).max(self.next_question)
+    }
+
+    /// Neighbours are asked in rounds, while they may be needed: from the moment a question is asked again.
+    fn poll_neighbour(&mut self, now: Instant) -> Option<Question> {
+        if self.place == self.neighbours.len() {
+            if !self.needs_neighbours(now) || now < self.next_round {
+                return None;
+            }
+            (self.place, self.round) = (0, self.round.wrapping_add(1));
+            self.next_round = now + NEIGHBOUR_INTERVAL;
+        }
+        let index = self.place;
+        self.place += 1;
+        (index < self.neighbours.len()).then_some(Question::Neighbour { index, number: self.round })
+    }
+
+    fn needs_neighbours(&self, now: Instant) -> bool {
+        self.is_active(now) && (self.own.is_silent() || self.own.overdue_at().is_some())
+    }
+
+    /// What has become of the link.
+    pub fn poll_event(&mut self) -> Option<WayBackEvent> {
+        self.events.pop_front()
+    }
+
+    /// When [`WayBack::poll_question`] has something to do, as far as is known `now`.
+    pub fn deadline(&self, now: Instant) -> Option<Instant> {
+        let question = match self.own.is_silent() {
+            true => self.own.deadline(),
+            false => self.is_active(now).then(|| self.question_at()),
+        };
+        let round = self.needs_neighbours(now).then_some(self.next_round);
+        [question, self.own.overdue_at(), round].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: u64 = 40;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A member with neighbours whose receivers send every millisecond from `uses`.
+    struct Story {
+        member: WayBack,
+        /// When the member's own link passes packets, by milliseconds.
+        own: fn(u64) -> bool,
+        /// Whether data come from the proxy, while the link passes packets.
+        data: bool,
+        neighbours: Vec<fn(u64) -> bool>,
+        /// Questions to the proxy.
+        questions: u64,
+    }
+
+    impl Story {
+        fn new(own: fn(u64) -> bool, data: bool, neighbours: Vec<fn(u64) -> bool>) -> Self {
+            let mut member = WayBack::new(neighbours.len());
+            member.measured(Duration::from_millis(RTT));
+            Self { member, own, data, neighbours, questions: 0 }
+        }
+
+        /// The way of the packet in each millisecond.
+        fn run(&mut self, millis: core::ops::Range<u64>) -> Vec<Option<usize>> {
+            let mut answers: Vec<(u64, Question)> = Vec::new();
+            let mut ways = Vec::new();
+            for time in millis {
+                let now = at(time);
+                let (due, later) = answers.into_iter().partition(|(due, _)| *due <= time);
+                answers = later;
+                for (_, question) in Vec::<(u64, Question)>::from_iter(due) {
+                    match question {
+                        Question::Proxy { number } if (self.own)(time) => self.member.answered(now, number),
+                        Question::Proxy { .. } => {}
+                        Question::Neighbour { index, .. } => self.member.neighbour_answered(now, index),
+                    }
+                }
+                if self.data && (self.own)(time) {
+                    self.member.heard(now);
+                }
+                ways.push(self.member.way(now));
+                while let Some(question) = self.member.poll_question(now) {
+                    match question {
+                        Question::Proxy { .. } => {
+                            self.questions += 1;
+                            if (self.own)(time) {
+                                answers.push((time + RTT, question));
+                            }
+                        }
+                        Question::Neighbour { index, .. } if (self.neighbours[index])(time) => {
+                            answers.push((time + 1, question));
+                        }
+                        Question::Neighbour { .. } => {}
+                    }
+                }
+            }
+            ways
+        }
+    }
+
+    #[test]
+    fn a_member_over_which_data_come_asks_nothing() {
+        let mut story = Story::new(|_| true, true, vec![|_| true]);
+        assert!(story.run(0..2000).iter().all(Option::is_none));
+        assert_eq!(story.questions, 0);
+    }
+
+    #[test]
+    fn a_link_that_brings_nothing_but_answers_is_used() {
+        let mut story = Story::new(|_| true, false, vec![|_| true]);
+        assert!(story.run(0..2000).iter().all(Option::is_none));
+        assert!((15..=40).contains(&story.questions), "{}", story.questions);
+    }
+
+    #[test]
+    fn a_silent_member_hands_over_within_three_hundred_milliseconds_and_takes_back_soon_after_the_return() {
+        for data in [true, false] {
+            let mut story = Story::new(|time| !(1000..4000).contains(&time), data, vec![|_| true]);
+            let ways = story.run(0..6000);
+            let handed = ways.iter().position(Option::is_some).unwrap();
+            assert!((1100..1300).contains(&handed), "data {data}: {handed}");
+            assert!(ways[handed..4000].iter().all(|way| *way == Some(0)));
+            let back = ways.iter().rposition(Option::is_some).unwrap();
+            assert!((4000..4600).contains(&back), "data {data}: {back}");
+            let events = core::iter::from_fn(|| story.member.poll_event()).collect::<Vec<_>>();
+            assert_eq!(events, [WayBackEvent::Silent, WayBackEvent::Answers]);
+        }
+    }
+
+    #[test]
+    fn a_neighbour_that_is_silent_too_is_left_for_the_next_and_without_any_the_own_link_remains() {
+        let own = |time: u64| time < 1000;
+        let mut story = Story::new(own, true, vec![|time| time < 2000, |time| time < 3000]);
+        let ways = story.run(0..5000);
+        assert_eq!(ways[1900], Some(0));
+        assert_eq!(ways[2700], Some(1));
+        assert_eq!(ways[3800], None, "nobody answers");
+    }
+
+    #[test]
+    fn an_idle_member_asks_nothing_and_forgets_a_silence() {
+        let mut member = WayBack::new(1);
+        assert_eq!(member.deadline(at(0)), None);
+        member.way(at(5000));
+        assert_eq!(member.deadline(at(5000)), Some(at(5060)));
+        let mut time = 5000;
+        while time < 60_000 {
+            let Some(due) = member.deadline(at(time)) else { break };
+            time = due.saturating_since(Instant::ZERO).as_millis() as u64 + 1;
+            while member.poll_question(at(time)).is_some() {}
+        }
+        assert!((14_000..17_000).contains(&time), "{time}");
+        assert!(!member.is_silent());
+    }
+
+    #[test]
+    fn a_neighbour_that_asks_makes_a_member_find_out() {
+        let mut member = WayBack::new(1);
+        assert!(member.asked(at(0)), "nothing is known against it");
+        for time in 0..600 {
+            if time % 200 == 0 {
+                member.asked(at(time));
+            }
+            while member.poll_question(at(time)).is_some() {}
+        }
+        assert!(!member.asked(at(600)));
+    }
+}
