@@ -28,7 +28,7 @@ pub(crate) use home::single;
 pub use home::{GatewayEnd, HomeConfig, MAX_UPLINKS, Uplink};
 pub use invitation::Invitation;
 pub use keys::{SealedPeer, make_private_key, new_private_key};
-pub use member::{MemberConfig, TunnelToProxy};
+pub use member::{MemberConfig, NeighboursConfig, TunnelToProxy};
 pub use prism::{prism_settings_from_toml, prism_settings_to_toml};
 pub use proxy::{Liveness, ProxyConfig, StaticMember, TunnelListeners};
 pub use role::Role;

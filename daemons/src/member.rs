@@ -7,13 +7,14 @@
 //! ```
 //!
 //! * [`registration`]: when to call the proxy. `calls`: what both say. `return_rules`: the way back, which stands while
-//!   the member is registered.
+//!   the member is registered. `neighbours`: who stands in while this member's uplink is silent.
 //! * `keys`: those of a sealed tunnel. `shares`: what its owner lends. `rights`: whether at all. `report`: the status
 //!   page. `departure`: what is still under way when a member leaves.
 
 mod calls;
 mod departure;
 mod keys;
+mod neighbours;
 pub mod registration;
 mod report;
 mod return_rules;
@@ -35,6 +36,7 @@ use crate::tunnel::repairs;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
 use departure::Departure;
+use neighbours::Neighbours;
 use prismux_endpoint::{Endpoint, expire};
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::BATCH_PACKETS;
@@ -65,6 +67,7 @@ pub struct Member {
     pool: PacketPool,
     receiver: Option<TunnelReceiver>,
     sender: TunnelSender,
+    neighbours: Option<Neighbours>,
     registration: Registration,
     receipts: Receipts,
     traffic: Traffic,
@@ -123,10 +126,11 @@ impl Role for Member {
             socket::open(config.tunnel.proxy.transport, &options, inner_mtu_bytes, sealing)?;
         let tun = device::open(&config.tun, inner_mtu_bytes)?;
         let return_rules = ReturnRules::prepare(&tun, &config)?;
-        wakes.watch(&tun, std::slice::from_ref(&receiver))?;
+        let first_counter = daemon::time_of_day_micros();
+        let neighbours = Neighbours::open(&config, inner_mtu_bytes, first_counter)?;
+        Neighbours::watch(neighbours.as_ref(), wakes, &tun, &receiver)?;
         tracing::info!(member = config.name, proxy = %config.tunnel.proxy, device = tun.name(), "member started");
         let intervals = Intervals { active: config.tunnel.hello, idle: config.tunnel.keep_alive };
-        let first_counter = daemon::time_of_day_micros();
         let mut member = Self {
             registration: Registration::new(&config.name, config.rate, intervals, first_counter)
                 .with_receipts(config.tunnel.receipts)
@@ -139,6 +143,7 @@ impl Role for Member {
             pool: device::pool(inner_mtu_bytes),
             receiver: Some(receiver),
             sender,
+            neighbours,
             traffic: Traffic::default(),
             carried: Carried::default(),
             account: Account::new(&config.name, &config.tunnel.proxy.address.to_string()),
@@ -161,7 +166,8 @@ impl Role for Member {
         let call = self.registration.poll_timeout().map(|deadline| deadline.at);
         let sealing = self.sender.sealing().and_then(Sealing::deadline);
         let shares = Some(self.shares_deadline());
-        let next = [call, self.receipts.deadline(), sealing, shares].into_iter().flatten().min();
+        let question = self.neighbours.as_ref().and_then(|neighbours| neighbours.way.deadline());
+        let next = [call, self.receipts.deadline(), sealing, shares, question].into_iter().flatten().min();
         self.departure.as_ref().map_or(next, |departure| Some(departure.deadline()))
     }
 
@@ -175,13 +181,17 @@ impl Role for Member {
             sealing.expire(now);
         }
         self.session_events(now);
+        self.ask(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
         self.read_packets(clock)
     }
 
-    fn read_tunnel(&mut self, _index: usize, clock: Clock) -> io::Result<()> {
+    fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
+        if index > 0 {
+            return self.read_neighbours(clock.now());
+        }
         self.read_frames(clock)
     }
 
@@ -191,6 +201,9 @@ impl Role for Member {
         self.sender.flush(|error, to, packet| {
             daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
         });
+        if let Some(neighbours) = &mut self.neighbours {
+            neighbours.flush((&self.tun, &self.pool), &mut self.drops);
+        }
         device::flush(&self.tun, &mut self.drops);
     }
 
@@ -232,13 +245,22 @@ impl Member {
                 self.drops.count(DropReason::ForeignSource);
                 continue;
             }
-            self.registration.note_traffic(clock.now());
-            self.traffic.return_packets += 1;
-            self.traffic.return_bytes += packet.len() as u64;
             let (protocol, ecn) = device::protocol_and_ecn(&packet);
-            self.pass(clock.now(), GreHeader::plain(protocol), ecn, packet);
+            let header = GreHeader::plain(protocol);
+            if let Some(packet) = self.hand_over(clock.now(), &header, ecn, packet) {
+                self.send_return(clock.now(), header, ecn, packet);
+            }
         }
+        self.ask(clock.now());
         Ok(())
+    }
+
+    /// What a receiver sent goes to the proxy.
+    fn send_return(&mut self, now: Instant, header: GreHeader, ecn: Ecn, packet: PacketBuf) {
+        self.registration.note_traffic(now);
+        self.traffic.return_packets += 1;
+        self.traffic.return_bytes += packet.len() as u64;
+        self.pass(now, header, ecn, packet);
     }
 
     /// The kernel's own multicast chatter on the device is not.

@@ -15,6 +15,9 @@ use serde::Deserialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+/// More would be asked in each round than is worth it.
+const MAX_NEIGHBOURS: usize = 16;
+
 /// What `prismux member` needs to know. Example: `examples/member.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +57,9 @@ pub struct MemberConfig {
     pub sharing: Sharing,
     /// The way to the proxy.
     pub tunnel: TunnelToProxy,
+    /// Members nearby that stand in while the uplink is silent.
+    #[serde(default)]
+    pub neighbours: Option<NeighboursConfig>,
     /// The file with accounts of what was carried. By default it is named as the status socket, with `/var/lib` for
     /// `/run`.
     #[serde(default)]
@@ -64,6 +70,48 @@ pub struct MemberConfig {
     /// Routing table for the receivers' return traffic; free for this purpose.
     #[serde(default = "default_table")]
     pub routing_table: u32,
+}
+
+/// Members nearby, which reach the same proxy over uplinks of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NeighboursConfig {
+    /// This member's own address and port among them, such as `"192.168.7.2:4755"`.
+    pub local: SocketAddr,
+    /// Theirs, the preferred one first.
+    pub members: Vec<SocketAddr>,
+    /// The secret that all of them share; alternatively in a file. By default it is the proxy's token, where the
+    /// tunnel has one.
+    #[serde(default)]
+    pub token: Option<String>,
+    /// The file that holds the secret.
+    #[serde(default)]
+    pub token_file: Option<PathBuf>,
+    /// Reach them through this network device only, such as `"wlan0"`.
+    #[serde(default)]
+    pub device: Option<String>,
+}
+
+impl NeighboursConfig {
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.local.ip().is_unspecified() || self.local.port() == 0 {
+            let expected = "expected this member's address and port in its LAN, such as \"192.168.7.2:4755\"";
+            return Err(("neighbours.local", expected.to_owned()));
+        }
+        let wrong = |other: &&SocketAddr| {
+            other.port() == 0 || other.is_ipv6() != self.local.is_ipv6() || **other == self.local
+        };
+        if let Some(other) = self.members.iter().find(wrong) {
+            let expected = format!(
+                "{other}: expected the address and port of another member, of the same family as local"
+            );
+            return Err(("neighbours.members", expected));
+        }
+        if self.members.is_empty() || self.members.len() > MAX_NEIGHBOURS {
+            return Err(("neighbours.members", format!("expected 1 to {MAX_NEIGHBOURS} of them")));
+        }
+        Ok(())
+    }
 }
 
 /// The tunnel a member opens.
@@ -175,6 +223,7 @@ impl MemberConfig {
             rate: None,
             sharing: Sharing::default(),
             tunnel: TunnelToProxy::new(proxy),
+            neighbours: None,
             tun: TunConfig::default(),
             routing_table: default_table(),
         }
@@ -208,6 +257,24 @@ impl MemberConfig {
             .ok_or_else(|| "expected the token (or token_file) that the proxy has".to_owned())
     }
 
+    /// The secret that this member and its neighbours share.
+    ///
+    /// # Errors
+    /// When there is none, or its file cannot be read; the message names the remedy.
+    pub fn read_neighbours_token(&self) -> Result<Token, String> {
+        let own = self.neighbours.as_ref();
+        let token = own.and_then(|neighbours| neighbours.token.as_deref());
+        let file = own.and_then(|neighbours| neighbours.token_file.as_deref());
+        match (read_token(token, file)?, self.tunnel.proxy.transport) {
+            (Some(token), _) => Ok(token),
+            (None, Transport::Sealed) => {
+                Err("expected token_file (or token), a secret that all neighbours share: a sealed tunnel has no token"
+                    .to_owned())
+            }
+            (None, _) => self.read_token(),
+        }
+    }
+
     /// The MTU of the TUN device in bytes.
     pub fn tun_mtu_bytes(&self) -> usize {
         self.tun.mtu.unwrap_or_else(|| self.tunnel.inner_mtu_bytes())
@@ -239,6 +306,10 @@ impl Checked for MemberConfig {
         }
         if !(1..=252).contains(&self.routing_table) && self.routing_table < 256 {
             return Err(("routing_table", "expected a table other than 0 and 253 to 255".to_owned()));
+        }
+        if let Some(neighbours) = &self.neighbours {
+            neighbours.check()?;
+            self.read_neighbours_token().map_err(|message| ("neighbours.token_file", message))?;
         }
         self.sharing.check()?;
         self.web().check()?;

@@ -67,6 +67,39 @@ fn member(text: &str) -> Result<MemberConfig, String> {
     parse(Path::new("member.toml"), &with_keys(text)).map_err(|error| error.to_string())
 }
 
+/// The example with its commented section of neighbours, `from` in it replaced by `to`.
+fn with_neighbours(from: &str, to: &str) -> String {
+    let lines = ["[neighbours]", "local =", "members =", "token_file =", "device ="];
+    let text = lines.iter().fold(plain_member(TOKEN), |text, line| text.replace(&format!("# {line}"), line));
+    text.replace("token_file = \"/etc/prismux/neighbours\"\n", "").replace(from, to)
+}
+
+#[test]
+fn neighbours_are_read_and_mistakes_in_them_named() {
+    let neighbours = member(&with_neighbours("", "")).unwrap().neighbours.unwrap();
+    assert_eq!(neighbours.local, "192.168.7.2:4755".parse().unwrap());
+    assert_eq!(neighbours.members, ["192.168.7.3:4755".parse().unwrap()]);
+    assert_eq!(neighbours.device.as_deref(), Some("wlan0"));
+    for (from, to, expected) in [
+        ("192.168.7.2:4755", "0.0.0.0:4755", "this member's address and port in its LAN"),
+        ("192.168.7.3:4755", "[fd00::3]:4755", "of the same family as local"),
+        ("192.168.7.3:4755", "192.168.7.2:4755", "another member"),
+        ("[\"192.168.7.3:4755\"]", "[]", "expected 1 to 16 of them"),
+        ("192.168.7.3:4755", "kitchen", "invalid socket address"),
+    ] {
+        let error = member(&with_neighbours(from, to)).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("member.toml:"), "{to}: {error}");
+    }
+    let sealed = with_neighbours("udp:192.0.2.1:4754", "sealed:192.0.2.1:51820")
+        .replace("token = ", &format!("private_key_file = {:?} #", key_file()))
+        .replace(
+            "# proxy_public_key = \"paste-the-public-key-of-the-proxy-here\"",
+            &format!("proxy_public_key = {PUBLIC_KEY:?}"),
+        );
+    let error = member(&sealed).unwrap_err().to_string();
+    assert!(error.contains("a secret that all neighbours share"), "{error}");
+}
+
 #[test]
 fn the_shipped_examples_are_valid() {
     let proxy = proxy(PROXY).unwrap();

@@ -25,7 +25,12 @@ impl Member {
     fn registration_changed(&mut self, now: Instant, event: RegistrationEvent) {
         let registered = self.registration.state() == State::Registered;
         if self.departure.is_none() {
-            self.return_rules.set(&self.config, registered);
+            // Neighbours take what receivers send while the proxy does not know this member.
+            self.return_rules.set(&self.config, registered || self.neighbours.is_some());
+        }
+        if let (Some(neighbours), RegistrationEvent::Registered) = (&mut self.neighbours, event) {
+            neighbours.way.registered(now);
+            self.registration.rtt().into_iter().for_each(|rtt| neighbours.way.measured(rtt));
         }
         let cause = match event {
             RegistrationEvent::ReceiptsOffered { epoch } => return self.receipts.offered(now, epoch),
@@ -61,6 +66,7 @@ impl Member {
             Ok(_) if self.departure.is_some() => {}
             Ok(Message::Welcome(welcome)) => self.answered(now, Answer::Welcome(welcome)),
             Ok(Message::Challenge(challenge)) => self.answered(now, Answer::Challenge(challenge)),
+            Ok(Message::Echo(probe)) => return self.proxy_answered(now, probe),
             Ok(Message::Accept(accept)) => self.answered(now, Answer::Accept(accept)),
             Ok(
                 Message::Hello(_)
@@ -68,7 +74,6 @@ impl Member {
                 | Message::Offer(_)
                 | Message::Receipt(_)
                 | Message::Probe(_)
-                | Message::Echo(_)
                 | Message::Lost(_),
             )
             | Err(control::ControlError::Malformed) => {

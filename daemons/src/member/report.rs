@@ -1,5 +1,6 @@
 //! What `prismux status` shows of a member.
 use super::Member;
+use super::neighbours;
 use super::registration::State;
 use super::rights::NO_RIGHTS;
 use crate::accounts::Booked;
@@ -30,6 +31,8 @@ pub(super) struct Report<'a> {
     mtu_bytes: usize,
     #[serde(flatten)]
     traffic: Traffic,
+    /// Who stands in for it.
+    neighbours: Option<neighbours::Report>,
     /// Receipts written, where the proxy asks for them, and their bytes on the link.
     receipts: Option<u64>,
     receipt_bytes: Option<u64>,
@@ -60,6 +63,7 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
         device: member.tun.name(),
         mtu_bytes: member.inner_mtu_bytes,
         traffic: member.traffic,
+        neighbours: member.neighbours.as_ref().map(neighbours::Neighbours::report),
         receipts: member.receipts.counters().map(|counters| counters.receipts),
         receipt_bytes: member.receipts.counters().map(|counters| counters.receipt_bytes),
         recovered_packets: member.receipts.counters().map(|counters| counters.recovered_packets),

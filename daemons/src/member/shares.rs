@@ -50,6 +50,9 @@ impl Member {
     /// A frame came from the proxy. To a member that rests it was under way, or the proxy has not heard that it does.
     pub(super) fn came(&mut self, now: Instant, frame: &Frame<'_>) {
         self.carry(Carried { forward_bytes: frame.line_bytes(), return_bytes: 0 });
+        if let Some(neighbours) = &mut self.neighbours {
+            neighbours.way.heard(now);
+        }
         if self.registration.is_resting() && self.registration.is_known() && self.leave_at <= now {
             self.leave_at = now + self.leave_interval();
             self.registration.bye();

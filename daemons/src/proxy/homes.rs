@@ -251,12 +251,12 @@ impl Turn<'_> {
         self.links.members.heard(now, peer, 0)
     }
 
-    /// A home asks whether packets pass.
+    /// A home or a member asks whether packets pass.
     pub(super) fn probed(&mut self, now: Instant, peer: Peer, probe: Probe) {
-        if probe.asker == ASKER || self.links.home.is_none() {
+        if probe.asker == ASKER {
             return self.refuse(now, peer, DropReason::MalformedControl);
         }
-        match self.uplink_of(now, peer) {
+        match self.links.members.heard(now, peer, 0) {
             Some(_) => self.reply(peer, &Message::Echo(probe)),
             // It was away for so long that it has to register again.
             None => {

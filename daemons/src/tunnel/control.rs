@@ -19,7 +19,7 @@
 //! drops.
 //!
 //! Between a gateway and the uplinks of a home either side probes a link that has stopped to answer: a [`Probe`] is
-//! answered by an [`Message::Echo`] of it. A home that has lost an uplink says so over another one ([`Lost`]). The
+//! answered by an [`Message::Echo`] of it. So does a member with neighbours. A home that has lost an uplink says so over another one ([`Lost`]). The
 //! hellos of an uplink say that it is to stand by while others live, or that it has a rate limit.
 //!
 //! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
@@ -179,7 +179,7 @@ pub struct Accept {
 /// The question whether a link that has gone silent passes packets in both directions again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// Who asks: 0 for the proxy, 1 for the home.
+    /// Who asks: 0 for the proxy, 1 for the home or the member.
     pub asker: u64,
     /// Rises from probe to probe; the echo has the same.
     pub number: u64,
@@ -213,7 +213,7 @@ pub enum Message {
     Accept(Accept),
     /// Either way: from where packets with numbers arrive.
     Receipt(Receipt),
-    /// Either way between a gateway and a home.
+    /// Either way between a gateway and a home; member to proxy, and to its neighbours.
     Probe(Probe),
     /// The answer to a probe.
     Echo(Probe),

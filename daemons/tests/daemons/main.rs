@@ -8,6 +8,7 @@ mod control;
 mod events;
 mod hardening;
 mod many;
+mod neighbours;
 mod network;
 mod receipts;
 mod relay;
@@ -53,6 +54,8 @@ const TESTS: &[Test] = &[
     ("more_listed_members_than_numbers_are_an_error", many::too_many_listed),
     ("routes_of_others_are_refused_and_stay", routes::foreign_routes),
     ("a_member_without_a_proxy_gives_the_way_back_free", routes::way_back_without_proxy),
+    ("a_member_whose_uplink_is_silent_sends_through_a_neighbour", neighbours::stand_in),
+    ("neighbours_believe_each_other_and_pass_on_what_receivers_send_alone", neighbours::strangers),
     ("a_member_is_reached_from_its_own_lan", routes::own_addresses),
     ("a_wrong_token_is_told_on_both_sides", events::wrong_token),
     ("two_members_of_one_name_are_told", events::one_name_twice),

@@ -14,6 +14,9 @@ use toml::{Table, Value};
 /// First routing table of a member's return rules; one more for each further proxy.
 const FIRST_RETURN_TABLE: u32 = 4754;
 
+/// Where a member's daemon for the first node as its proxy asks its neighbours; one more for each further node.
+const FIRST_NEIGHBOURS_PORT: u16 = 4755;
+
 /// What the members of one lab share with their proxies.
 #[derive(Debug)]
 pub(crate) struct Community<'a> {
@@ -92,9 +95,32 @@ impl Community<'_> {
         }
         file.insert("routing_table".to_owned(), i64::from(FIRST_RETURN_TABLE + number).into());
         file.insert("tunnel".to_owned(), tunnel.into());
+        if let Some(neighbours) = self.neighbours(node, proxy) {
+            file.insert("neighbours".to_owned(), neighbours.into());
+        }
         let device = Table::from_iter([("name".to_owned(), Value::from(format!("prism{number}")))]);
         file.insert("tun".to_owned(), device.into());
         Ok(file.to_string())
+    }
+
+    /// Members of the same proxy to which a link leads, and the member's own end: its daemon for each proxy has its port.
+    fn neighbours(&self, node: NodeIndex, proxy: NodeIndex) -> Option<Table> {
+        let plan = self.plan;
+        let is_near = |other: &&NodeIndex| {
+            **other != node && plan.link_between(NodeId::new(node), NodeId::new(**other)).is_some()
+        };
+        let end = |node: NodeIndex| {
+            format!("{}:{}", self.topology.address(node), usize::from(FIRST_NEIGHBOURS_PORT) + proxy)
+        };
+        let near = self.topology.members_of(proxy).iter().filter(is_near);
+        let members: Vec<Value> = near.map(|&other| end(other).into()).collect();
+        (!members.is_empty()).then(|| {
+            Table::from_iter([
+                ("local".to_owned(), end(node).into()),
+                ("members".to_owned(), members.into()),
+                ("token".to_owned(), self.token.clone().into()),
+            ])
+        })
     }
 
     fn settings_of(&self, proxy: NodeIndex) -> Result<&ProxySettings, LabError> {

@@ -84,6 +84,12 @@ impl Stuck {
 }
 
 impl Liveness {
+    /// A link of which nothing is known, whose probes have numbers above `number`: an answer to those of an earlier life
+    /// counts for nothing.
+    pub fn numbered_from(number: u64) -> Self {
+        Self { probe: number, ..Self::default() }
+    }
+
     /// Something went out that the far end answers.
     pub fn sent(&mut self, now: Instant) {
         self.unanswered_since.get_or_insert(now);

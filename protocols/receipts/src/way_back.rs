@@ -6,7 +6,8 @@
 //! proxy for a moment. While the proxy does not answer, a neighbour whose own link works takes the packets. A packet
 //! that came from a neighbour is never handed on to another.
 //!
-//! Nothing is asked while packets come from the proxy, or while receivers send nothing.
+//! Nothing is asked while packets come from the proxy, or while receivers send nothing. A member that the proxy does not
+//! know is as one whose link is silent; its registration asks.
 use crate::liveness::Liveness;
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -58,6 +59,7 @@ pub enum WayBackEvent {
 #[derive(Debug)]
 pub struct WayBack {
     own: Liveness,
+    is_registered: bool,
     /// When something last came from the proxy.
     heard_at: Instant,
     /// When a receiver last sent something, or a neighbour asked.
@@ -81,10 +83,12 @@ struct Neighbour {
 }
 
 impl WayBack {
-    /// For a member with so many neighbours.
-    pub fn new(neighbours: usize) -> Self {
+    /// For a member with so many neighbours, which the proxy knows. Its questions have numbers above `first`: an answer
+    /// to those of an earlier life counts for nothing.
+    pub fn new(neighbours: usize, first: u64) -> Self {
         Self {
-            own: Liveness::default(),
+            own: Liveness::numbered_from(first),
+            is_registered: true,
             heard_at: Instant::ZERO,
             used_at: None,
             asked: VecDeque::with_capacity(MAX_ASKED),
@@ -92,7 +96,7 @@ impl WayBack {
             neighbours: vec![Neighbour::default(); neighbours],
             next_round: Instant::ZERO,
             place: neighbours,
-            round: 0,
+            round: first,
             events: VecDeque::new(),
         }
     }
@@ -127,15 +131,16 @@ impl WayBack {
     }
 
     fn note_use(&mut self, now: Instant) {
-        if !self.is_active(now) {
+        if !self.is_active_at(now) {
             // What was heard before the quiet time says nothing, and nothing was owed in it.
             self.heard_at = now;
         }
         self.used_at = Some(now);
     }
 
-    fn is_active(&self, now: Instant) -> bool {
-        self.used_at.is_some_and(|at| now.saturating_since(at) <= ACTIVE_FOR)
+    /// Whether a question is worth it that is due at `at`.
+    fn is_active_at(&self, at: Instant) -> bool {
+        self.used_at.is_some_and(|used_at| at.saturating_since(used_at) <= ACTIVE_FOR)
     }
 
     /// The proxy has answered a question.
@@ -149,8 +154,17 @@ impl WayBack {
         }
     }
 
+    /// The proxy does not know this member, or not any more.
+    pub fn unregistered(&mut self, now: Instant) {
+        self.is_registered = false;
+        if self.own.fall_silent(now) {
+            self.events.push_back(WayBackEvent::Silent);
+        }
+    }
+
     /// The proxy has registered this member anew: it answers.
     pub fn registered(&mut self, now: Instant) {
+        self.is_registered = true;
         self.heard(now);
         if self.own.is_silent() {
             self.own.end_silence();
@@ -158,9 +172,9 @@ impl WayBack {
         }
     }
 
-    /// A neighbour has answered that the proxy answers it.
-    pub fn neighbour_answered(&mut self, now: Instant, index: usize) {
-        if let Some(neighbour) = self.neighbours.get_mut(index) {
+    /// A neighbour has answered the question with this number: the proxy answers it. Only the latest counts.
+    pub fn neighbour_answered(&mut self, now: Instant, index: usize, number: u64) {
+        if let Some(neighbour) = self.neighbours.get_mut(index).filter(|_| number == self.round) {
             neighbour.answered_at = Some(now);
         }
     }
@@ -179,7 +193,9 @@ impl WayBack {
     }
 
     fn poll_proxy(&mut self, now: Instant) -> Option<Question> {
-        let is_active = self.is_active(now);
+        if !self.is_registered {
+            return None;
+        }
         if self.own.is_silent() {
             if !self.used_at.is_some_and(|at| now.saturating_since(at) <= FORGET_AFTER) {
                 self.own.end_silence();
@@ -188,9 +204,7 @@ impl WayBack {
             let number = self.own.poll_probe(now)?;
             return Some(self.ask(now, number));
         }
-        if !is_active || now < self.question_at() {
-            return None;
-        }
+        self.question_at().filter(|at| *at <= now)?;
         self.next_question = now + REPEAT;
         self.own.sent(now);
         let number = self.own.next_number();
@@ -205,17 +219,16 @@ impl WayBack {
         Question::Proxy { number }
     }
 
-    /// When the proxy is to be asked, while receivers send.
-    fn question_at(&self) -> Instant {
-        (self.heard_at + QUIET).max(self.next_question)
+    /// When the proxy is to be asked again, while receivers send and its link is not silent.
+    fn question_at(&self) -> Option<Instant> {
+        let at = (self.heard_at + QUIET).max(self.next_question);
+        (!self.own.is_silent() && self.is_active_at(at)).then_some(at)
     }
 
     /// Neighbours are asked in rounds, while they may be needed: from the moment a question is asked again.
     fn poll_neighbour(&mut self, now: Instant) -> Option<Question> {
         if self.place == self.neighbours.len() {
-            if !self.needs_neighbours(now) || now < self.next_round {
-                return None;
-            }
+            self.round_at().filter(|at| *at <= now)?;
             (self.place, self.round) = (0, self.round.wrapping_add(1));
             self.next_round = now + NEIGHBOUR_INTERVAL;
         }
@@ -224,8 +237,9 @@ impl WayBack {
         (index < self.neighbours.len()).then_some(Question::Neighbour { index, number: self.round })
     }
 
-    fn needs_neighbours(&self, now: Instant) -> bool {
-        self.is_active(now) && (self.own.is_silent() || self.own.overdue_at().is_some())
+    fn round_at(&self) -> Option<Instant> {
+        let may_be_needed = self.own.is_silent() || self.own.overdue_at().is_some();
+        (may_be_needed && self.is_active_at(self.next_round)).then_some(self.next_round)
     }
 
     /// What has become of the link.
@@ -233,14 +247,10 @@ impl WayBack {
         self.events.pop_front()
     }
 
-    /// When [`WayBack::poll_question`] has something to do, as far as is known `now`.
-    pub fn deadline(&self, now: Instant) -> Option<Instant> {
-        let question = match self.own.is_silent() {
-            true => self.own.deadline(),
-            false => self.is_active(now).then(|| self.question_at()),
-        };
-        let round = self.needs_neighbours(now).then_some(self.next_round);
-        [question, self.own.overdue_at(), round].into_iter().flatten().min()
+    /// When [`WayBack::poll_question`] has something to do.
+    pub fn deadline(&self) -> Option<Instant> {
+        let probe = self.own.deadline().filter(|_| self.own.is_silent() && self.is_registered);
+        [self.question_at(), probe, self.own.overdue_at(), self.round_at()].into_iter().flatten().min()
     }
 }
 
@@ -268,7 +278,7 @@ mod tests {
 
     impl Story {
         fn new(own: fn(u64) -> bool, data: bool, neighbours: Vec<fn(u64) -> bool>) -> Self {
-            let mut member = WayBack::new(neighbours.len());
+            let mut member = WayBack::new(neighbours.len(), 0);
             member.measured(Duration::from_millis(RTT));
             Self { member, own, data, neighbours, questions: 0 }
         }
@@ -285,7 +295,9 @@ mod tests {
                     match question {
                         Question::Proxy { number } if (self.own)(time) => self.member.answered(now, number),
                         Question::Proxy { .. } => {}
-                        Question::Neighbour { index, .. } => self.member.neighbour_answered(now, index),
+                        Question::Neighbour { index, number } => {
+                            self.member.neighbour_answered(now, index, number);
+                        }
                     }
                 }
                 if self.data && (self.own)(time) {
@@ -352,13 +364,13 @@ mod tests {
 
     #[test]
     fn an_idle_member_asks_nothing_and_forgets_a_silence() {
-        let mut member = WayBack::new(1);
-        assert_eq!(member.deadline(at(0)), None);
+        let mut member = WayBack::new(1, 0);
+        assert_eq!(member.deadline(), None);
         member.way(at(5000));
-        assert_eq!(member.deadline(at(5000)), Some(at(5060)));
+        assert_eq!(member.deadline(), Some(at(5060)));
         let mut time = 5000;
         while time < 60_000 {
-            let Some(due) = member.deadline(at(time)) else { break };
+            let Some(due) = member.deadline() else { break };
             time = due.saturating_since(Instant::ZERO).as_millis() as u64 + 1;
             while member.poll_question(at(time)).is_some() {}
         }
@@ -367,8 +379,42 @@ mod tests {
     }
 
     #[test]
+    fn a_member_that_the_proxy_does_not_know_uses_a_neighbour_until_it_is_registered() {
+        let mut story = Story::new(|_| false, false, vec![|_| true]);
+        story.member.unregistered(at(0));
+        let ways = story.run(0..3000);
+        assert!(ways[10..].iter().all(|way| *way == Some(0)));
+        assert_eq!(story.questions, 0, "its registration asks");
+        assert!(!story.member.asked(at(3000)));
+        story.member.registered(at(3000));
+        assert_eq!(story.member.way(at(3001)), None);
+    }
+
+    #[test]
+    fn answers_to_questions_of_an_earlier_life_count_for_nothing() {
+        let mut member = WayBack::new(1, 1000);
+        member.way(at(0));
+        member.unregistered(at(0));
+        assert_eq!(member.poll_question(at(0)), Some(Question::Neighbour { index: 0, number: 1001 }));
+        member.neighbour_answered(at(1), 0, 7);
+        assert_eq!(member.way(at(2)), None);
+        member.neighbour_answered(at(2), 0, 1001);
+        assert_eq!(member.way(at(3)), Some(0));
+    }
+
+    #[test]
+    fn whoever_looks_late_is_not_told_to_look_at_once_for_ever() {
+        let mut member = WayBack::new(1, 0);
+        member.way(at(0));
+        for late in [3000, 9000, 30_000] {
+            while member.poll_question(at(late)).is_some() {}
+            assert!(member.deadline().is_none_or(|due| due > at(late)), "{late}");
+        }
+    }
+
+    #[test]
     fn a_neighbour_that_asks_makes_a_member_find_out() {
-        let mut member = WayBack::new(1);
+        let mut member = WayBack::new(1, 0);
         assert!(member.asked(at(0)), "nothing is known against it");
         for time in 0..600 {
             if time % 200 == 0 {

@@ -1,4 +1,4 @@
-//! A cell as a scenario: server - proxy = the cell's links = members - receiver.
+//! A cell as a scenario: server - proxy = the cell's links = members - receiver. The members are neighbours in a LAN.
 use super::{Cell, RoughLink, Story, Way};
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_plan::{Direction, Plan};
@@ -57,6 +57,12 @@ impl Cell {
             let from = if self.is_shared(place) { "cell" } else { "proxy" };
             let _ = writeln!(text, "wwan{number} = {}", link.text([from, &format!("m{number}")]));
             write_wire(&mut text, &format!("wlan{number}"), [&format!("m{number}"), "receiver"]);
+        }
+        for (place, _) in self.links.iter().enumerate() {
+            for other in place + 1..self.links.len() {
+                let ends = [place + 1, other + 1].map(|number| format!("m{number}"));
+                write_wire(&mut text, &format!("lan{}{}", place + 1, other + 1), [&ends[0], &ends[1]]);
+            }
         }
         if self.is_shared(0) {
             write_wire(&mut text, "trunk", ["proxy", "cell"]);

@@ -82,7 +82,7 @@ impl Neighbours {
     /// For a member with these neighbours, whose tunnel to `proxy` adds `tunnel_bytes` to a packet. `round_trip` is
     /// that of its idle link.
     pub fn new(nodes: Vec<NodeId>, (proxy, tunnel_bytes): (NodeId, u32), round_trip: Duration) -> Self {
-        let mut way = WayBack::new(nodes.len());
+        let mut way = WayBack::new(nodes.len(), 0);
         way.measured(round_trip);
         let around_bytes = tunnel_bytes + MESSAGE_BYTES + QUESTION_BYTES;
         let header_bytes = around_bytes.saturating_sub(IPV4_HEADER_BYTES + UDP_HEADER_BYTES) as usize;
@@ -100,7 +100,7 @@ impl Neighbours {
             }
             Some(answer) if answer.is_answer => {
                 if let Some(index) = self.nodes.iter().position(|node| *node == answer.asked) {
-                    self.way.neighbour_answered(now, index);
+                    self.way.neighbour_answered(now, index, answer.number);
                 }
             }
             Some(question) => {
@@ -160,7 +160,7 @@ impl Neighbours {
                 Event::LinkStateChanged { node, member, state, cause }
             });
         }
-        let deadline = self.way.deadline(now).map(|at| Deadline { at, why: "way-back" });
+        let deadline = self.way.deadline().map(|at| Deadline { at, why: "way-back" });
         if let Some(at) = self.alarm.set(now, deadline) {
             context.wake(at);
         }
