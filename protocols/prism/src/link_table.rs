@@ -22,7 +22,7 @@ use prismux_wire::SeqNumber;
 use probe_state::ProbeState;
 pub(crate) use probe_state::{MAX_UNANSWERED, Probe};
 use reordering::Reordering;
-use silence::Silence;
+use silence::{Silence, Unanswered};
 
 /// State of one link, shared by all flows.
 #[derive(Debug, Clone)]
@@ -62,6 +62,7 @@ pub struct Link {
     next_index: u32,
     left_at: Option<Instant>,
     silence: Silence,
+    unanswered: Option<Unanswered>,
     reordering: Reordering,
     guard: Guard,
     outstanding: Outstanding,
@@ -93,6 +94,7 @@ impl Link {
             next_index: 0,
             left_at: None,
             silence: Silence::default(),
+            unanswered: None,
             reordering: Reordering::default(),
             guard: Guard::default(),
             outstanding: Outstanding::default(),
@@ -220,6 +222,8 @@ pub struct LinkTable {
     pub(crate) share_bytes: u64,
     /// No link is to be probed before.
     pub(crate) probes_from: Instant,
+    /// When a receipt should have come over one of them, at the earliest.
+    pub(crate) answers_due: Option<Instant>,
     /// For traces.
     pub(crate) events: Events,
 }
@@ -246,7 +250,9 @@ impl LinkTable {
         let link = self.get_mut(id)?;
         let position = link.on_scheduled(now, bytes);
         link.remember(position, flow, seq);
+        let answer_due = link.note_unanswered(now, bytes);
         self.in_flight_bytes += if link.up { u64::from(bytes) } else { 0 };
+        self.answers_due = [answer_due, self.answers_due].into_iter().flatten().min();
         Some(position)
     }
 

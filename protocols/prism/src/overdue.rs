@@ -24,6 +24,10 @@ pub(crate) fn tail_limit<P: Clone>(record: &Record, shared: &Shared<P>, now: Ins
         let deadline = (left + grace).saturating_since(now);
         return Some(Micros::at(now).since(record.sent) + deadline);
     }
+    if link.owes_receipts() {
+        // It should have come, and receipts say that it has not.
+        return Some(link.recent_max_rtt().unwrap_or(UNKNOWN_RTT));
+    }
     // What is queued on the link may take longer than any round trip so far.
     let backlog = ByteCount::new(link.in_flight_bytes);
     let drain = link.rate().map_or(Duration::ZERO, |rate| rate.transmission_time(backlog).min(UNKNOWN_RTT));
@@ -33,7 +37,7 @@ pub(crate) fn tail_limit<P: Clone>(record: &Record, shared: &Shared<P>, now: Ins
 
 /// True when age alone decides: the member has gone, or something sent later has arrived.
 pub(crate) fn is_possible<P: Clone>(flow: &Flow<P>, record: &Record, shared: &Shared<P>) -> bool {
-    let departed = shared.links.get(record.link).is_none_or(|link| !link.up);
+    let departed = shared.links.get(record.link).is_none_or(|link| !link.up || link.owes_receipts());
     // A proxy that repairs need not wait for something later: while it keeps ACKs back, there may be nothing later.
     // But the receiver must have been heard of when it should have had the packet, or nothing speaks against the link
     // (see [`crate::reverse_path::tail_probe`]).

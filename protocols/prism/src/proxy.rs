@@ -301,7 +301,7 @@ impl<P: Clone> Proxy<P> {
     ) {
         if let Some(link) = self.shared.links.get_mut(link).filter(|link| link.up) {
             // Receipts are written for what arrives.
-            link.on_alive();
+            link.on_receipt();
             link.model.on_estimate(now, estimate, tunnel_bytes);
             self.serve_waiting(now);
         }
@@ -323,6 +323,11 @@ impl<P: Clone> Proxy<P> {
             let Some(flow) = self.flows.get_mut(number).filter(|flow| flow.timer_at == at) else { continue };
             flow.timer_at = Instant::MAX;
             self.with_flow(now, number, |flow, shared| flow_timers::handle(flow, shared, now));
+        }
+        if self.shared.links.expire_answers(now) {
+            self.shared.selection.reviewed = Instant::ZERO;
+            self.review(now);
+            self.with_all(now, |flow, shared| flow_timers::handle(flow, shared, now));
         }
         self.end_flows(now);
         self.serve_waiting(now);
@@ -356,6 +361,8 @@ impl<P: Clone> Proxy<P> {
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let paced = self.shared.pacer.serve_at;
         let paced = (paced < Instant::MAX).then_some(Deadline { at: paced, why: "prism-pace" });
+        let answers = self.shared.links.answers_due.map(|at| Deadline { at, why: "prism-receipts" });
+        let paced = Deadline::earliest(paced, answers);
         Deadline::earliest(self.timers.deadline(), paced)
     }
 

@@ -20,6 +20,8 @@ const QUIET: Duration = Duration::from_millis(60);
 const REPEAT: Duration = Duration::from_millis(50);
 /// Time between questions to neighbours while they may be needed.
 const NEIGHBOUR_INTERVAL: Duration = Duration::from_millis(200);
+/// Neighbours are asked so long before an answer of the proxy is overdue: they are near.
+const NEIGHBOUR_LEAD: Duration = Duration::from_millis(60);
 /// A neighbour that has not answered for so long is not used.
 const NEIGHBOUR_PATIENCE: Duration = Duration::from_millis(500);
 /// So long after a receiver's last packet, questions go on.
@@ -225,7 +227,7 @@ impl WayBack {
         (!self.own.is_silent() && self.is_active_at(at)).then_some(at)
     }
 
-    /// Neighbours are asked in rounds, while they may be needed: from the moment a question is asked again.
+    /// Neighbours are asked in rounds, while they may be needed.
     fn poll_neighbour(&mut self, now: Instant) -> Option<Question> {
         if self.place == self.neighbours.len() {
             self.round_at().filter(|at| *at <= now)?;
@@ -238,8 +240,12 @@ impl WayBack {
     }
 
     fn round_at(&self) -> Option<Instant> {
-        let may_be_needed = self.own.is_silent() || self.own.overdue_at().is_some();
-        (may_be_needed && self.is_active_at(self.next_round)).then_some(self.next_round)
+        let needed_at = match self.own.is_silent() {
+            true => Instant::ZERO,
+            false => Instant::ZERO + self.own.overdue_at()?.saturating_since(Instant::ZERO + NEIGHBOUR_LEAD),
+        };
+        let at = self.next_round.max(needed_at);
+        self.is_active_at(at).then_some(at)
     }
 
     /// What has become of the link.

@@ -58,11 +58,9 @@ impl Cell {
             let _ = writeln!(text, "wwan{number} = {}", link.text([from, &format!("m{number}")]));
             write_wire(&mut text, &format!("wlan{number}"), [&format!("m{number}"), "receiver"]);
         }
-        for (place, _) in self.links.iter().enumerate() {
-            for other in place + 1..self.links.len() {
-                let ends = [place + 1, other + 1].map(|number| format!("m{number}"));
-                write_wire(&mut text, &format!("lan{}{}", place + 1, other + 1), [&ends[0], &ends[1]]);
-            }
+        // Past the cell the way over another member would be the shorter one.
+        if !self.is_shared(0) {
+            self.write_lan(&mut text);
         }
         if self.is_shared(0) {
             write_wire(&mut text, "trunk", ["proxy", "cell"]);
@@ -73,6 +71,16 @@ impl Cell {
         self.write_flows(&mut text);
         self.write_events(&mut text, seed, duration);
         text
+    }
+
+    /// A wire between any two members.
+    fn write_lan(&self, text: &mut String) {
+        let members = 1..=self.links.len();
+        for (one, other) in members.clone().flat_map(|one| members.clone().map(move |other| (one, other))) {
+            if one < other {
+                write_wire(text, &format!("lan{one}{other}"), [&format!("m{one}"), &format!("m{other}")]);
+            }
+        }
     }
 
     /// Whether others use the link at this place too, past the proxy: they enter it at its cell.

@@ -1,5 +1,8 @@
 //! When a link that carries nothing any more is noticed, and when it is tried again.
-use super::{Link, MAX_UNANSWERED};
+use super::{Link, LinkTable, MAX_UNANSWERED};
+use crate::events::ProxyEvent;
+use crate::ids::LinkId;
+use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 
 /// Signs that a link is dead: packets overdue one after the other, and nothing that arrives.
@@ -7,8 +10,17 @@ use prismux_units::{Duration, Instant};
 pub(super) struct Silence {
     /// Packets given up by age since something arrived.
     overdue: u8,
-    /// When there were too many of them.
+    /// When there were too many of them, or receipts stayed away.
     since: Option<Instant>,
+    /// Receipts stayed away.
+    by_receipts: bool,
+}
+
+/// What has been sent since the latest receipt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unanswered {
+    since: Instant,
+    bytes: u64,
 }
 
 /// So many packets overdue in a row, without an arrival, are no accident.
@@ -16,7 +28,47 @@ const MAX_OVERDUE: u8 = 3;
 /// A link whose probes nobody answers is tried with data after this time.
 const SILENCE_LIMIT: Duration = Duration::from_secs(10);
 
+/// For so many bytes a receipt is owed at once: fewer may not have paid for one.
+const PAID_FOR: u64 = 32_000;
+/// A receipt takes its round trip, grown by no more than this share unnoticed,
+const RTT_SHARE: f64 = 1.25;
+/// what it waits for others, and what busy processors take.
+const MARGIN: Duration = Duration::from_millis(100);
+/// Whoever looks so much too late has had no processor, and receipts may wait to be read.
+const LATE: Duration = Duration::from_millis(50);
+
 impl Link {
+    /// `bytes` go out for which receipts come, where there are any; says when they should have come if these are the
+    /// first.
+    pub(super) fn note_unanswered(&mut self, now: Instant, bytes: u32) -> Option<Instant> {
+        if let Some(unanswered) = &mut self.unanswered {
+            unanswered.bytes += u64::from(bytes);
+            return None;
+        }
+        if !self.model.has_prompt_receipts() {
+            return None;
+        }
+        self.unanswered = Some(Unanswered { since: now, bytes: u64::from(bytes) });
+        self.answer_due()
+    }
+
+    /// When a receipt should have come.
+    fn answer_due(&self) -> Option<Instant> {
+        let rtt = self.model.full_rtt().max(self.recent_max_rtt())?;
+        self.unanswered.map(|unanswered| unanswered.since + rtt.mul_f64(RTT_SHARE) + MARGIN)
+    }
+
+    /// A receipt has come.
+    pub(crate) fn on_receipt(&mut self) {
+        self.unanswered = None;
+        self.on_alive();
+    }
+
+    /// Whether it is silent because receipts stay away: what it has under way is lost, or as late as if it were.
+    pub(crate) fn owes_receipts(&self) -> bool {
+        self.silence.by_receipts
+    }
+
     /// True while the link is believed dead: it gets probes and no data.
     pub fn is_silent(&self) -> bool {
         self.silence.since.is_some()
@@ -43,7 +95,41 @@ impl Link {
     pub(crate) fn forgive_silence(&mut self, now: Instant) {
         let mute = self.probe.unanswered >= MAX_UNANSWERED;
         if mute && self.silence.since.is_some_and(|since| now.saturating_since(since) > SILENCE_LIMIT) {
-            self.silence = Silence { overdue: MAX_OVERDUE - 1, since: None };
+            self.silence = Silence { overdue: MAX_OVERDUE - 1, ..Silence::default() };
         }
+    }
+}
+
+impl LinkTable {
+    /// Links over which receipts should have come are silent, as long as another one lives; says whether there are any
+    /// new ones.
+    pub(crate) fn expire_answers(&mut self, now: Instant) -> bool {
+        let Some(due_at) = self.answers_due.filter(|at| *at <= now) else { return false };
+        let late = now.saturating_since(due_at) > LATE;
+        let due = |link: &Link| link.answer_due().filter(|_| !link.is_silent());
+        let is_overdue = |link: &Link| due(link).is_some_and(|due| due <= now);
+        let lives =
+            |link: &Link| link.usable && link.model.is_measured() && !link.is_silent() && !is_overdue(link);
+        let another_lives = self.up().any(|(_, link)| lives(link));
+        let overdue: Vec<LinkId> = self.up().filter(|(_, link)| is_overdue(link)).map(|(id, _)| id).collect();
+        let mut any = false;
+        for id in overdue {
+            let Some(link) = self.get_mut(id) else { continue };
+            let owes = link.unanswered.is_some_and(|unanswered| unanswered.bytes >= PAID_FOR);
+            if late || !another_lives || !owes {
+                // It has as much time again.
+                if let Some(unanswered) = &mut link.unanswered {
+                    unanswered.since = now;
+                }
+                continue;
+            }
+            link.silence = Silence { since: Some(now), by_receipts: true, ..link.silence };
+            link.unanswered = None;
+            link.model.on_silent();
+            self.events.note(ProxyEvent::LinkSilent { link: id });
+            any = true;
+        }
+        self.answers_due = self.up().filter_map(|(_, link)| due(link)).min();
+        any
     }
 }
