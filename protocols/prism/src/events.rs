@@ -20,7 +20,8 @@ pub enum ProxyEvent {
         /// The link.
         link: LinkId,
     },
-    /// The link is believed dead: several packets in a row are overdue and none has arrived. It is probed.
+    /// The link is believed dead: several packets in a row are overdue and none has arrived, or receipts stay away. It
+    /// is probed.
     LinkSilent {
         /// The link.
         link: LinkId,
@@ -40,6 +41,10 @@ pub enum ProxyEvent {
 }
 
 impl ProxyEvent {
+    const fn is_of_packet(&self) -> bool {
+        matches!(self, Self::PacketLost { .. } | Self::PacketRepaired { .. })
+    }
+
     /// The link that it is about.
     pub const fn link(&self) -> LinkId {
         match *self {
@@ -59,10 +64,11 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Notes an event; the oldest gives way.
+    /// Notes an event; the oldest gives way, of packets first: a link that falls silent loses many.
     pub(crate) fn note(&mut self, event: ProxyEvent) {
         if self.queue.len() >= MAX_KEPT {
-            self.queue.pop_front();
+            let oldest = self.queue.iter().position(ProxyEvent::is_of_packet).unwrap_or(0);
+            self.queue.remove(oldest);
         }
         self.queue.push_back(event);
     }

@@ -252,7 +252,7 @@ impl LinkTable {
         link.remember(position, flow, seq);
         let answer_due = link.note_unanswered(now, bytes);
         self.in_flight_bytes += if link.up { u64::from(bytes) } else { 0 };
-        self.answers_due = [answer_due, self.answers_due].into_iter().flatten().min();
+        self.await_answer(answer_due);
         Some(position)
     }
 

@@ -299,10 +299,9 @@ impl<P: Clone> Proxy<P> {
         estimate: &LinkEstimate,
         tunnel_bytes: u32,
     ) {
-        if let Some(link) = self.shared.links.get_mut(link).filter(|link| link.up) {
-            // Receipts are written for what arrives.
-            link.on_receipt();
-            link.model.on_estimate(now, estimate, tunnel_bytes);
+        if let Some(measured) = self.shared.links.get_mut(link).filter(|link| link.up) {
+            measured.model.on_estimate(now, estimate, tunnel_bytes);
+            self.shared.links.note_receipt(now, link, estimate.in_flight_bytes);
             self.serve_waiting(now);
         }
     }

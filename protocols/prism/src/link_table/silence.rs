@@ -16,7 +16,7 @@ pub(super) struct Silence {
     by_receipts: bool,
 }
 
-/// What has been sent since the latest receipt.
+/// What no receipt has told of since the latest one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unanswered {
     since: Instant,
@@ -58,10 +58,12 @@ impl Link {
         self.unanswered.map(|unanswered| unanswered.since + rtt.mul_f64(RTT_SHARE) + MARGIN)
     }
 
-    /// A receipt has come.
-    pub(crate) fn on_receipt(&mut self) {
-        self.unanswered = None;
+    /// A receipt has come, of all but `bytes`.
+    fn on_receipt(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
+        let goes_on = bytes > 0 && self.model.has_prompt_receipts();
+        self.unanswered = goes_on.then_some(Unanswered { since: now, bytes });
         self.on_alive();
+        self.answer_due()
     }
 
     /// Whether it is silent because receipts stay away: what it has under way is lost, or as late as if it were.
@@ -74,13 +76,31 @@ impl Link {
         self.silence.since.is_some()
     }
 
-    /// Something that went over this link has arrived.
+    /// Something that went over this link has arrived. Where receipts stay away, it may have gone long before: the news
+    /// came another way.
+    pub(crate) fn on_arrival(&mut self) {
+        if !self.silence.by_receipts {
+            self.on_alive();
+        }
+    }
+
+    /// Something arrives over this link now.
     pub(crate) fn on_alive(&mut self) {
         self.silence = Silence::default();
     }
 
-    /// A packet was given up by its age; says whether that makes the link a silent one.
+    /// Whether receipts come, or are not due yet: what was sent before the latest has come out of the link, or receipts
+    /// say that it is lost.
+    fn answers(&self, now: Instant) -> bool {
+        self.model.has_prompt_receipts() && self.answer_due().is_none_or(|due| now < due)
+    }
+
+    /// A packet was given up by its age; says whether that makes the link a silent one. Not where receipts come: then
+    /// it is the way of the ACKs that is silent.
     pub(super) fn on_overdue(&mut self, now: Instant) -> bool {
+        if self.answers(now) {
+            return false;
+        }
         self.silence.overdue = self.silence.overdue.saturating_add(1);
         let new = self.silence.overdue >= MAX_OVERDUE && !self.is_silent();
         if new {
@@ -101,6 +121,16 @@ impl Link {
 }
 
 impl LinkTable {
+    /// A receipt has come over a link, of all but `bytes` of what was sent there.
+    pub(crate) fn note_receipt(&mut self, now: Instant, id: LinkId, bytes: u64) {
+        let due = self.get_mut(id).and_then(|link| link.on_receipt(now, bytes));
+        self.await_answer(due);
+    }
+
+    pub(super) fn await_answer(&mut self, due: Option<Instant>) {
+        self.answers_due = [due, self.answers_due].into_iter().flatten().min();
+    }
+
     /// Links over which receipts should have come are silent, as long as another one lives; says whether there are any
     /// new ones.
     pub(crate) fn expire_answers(&mut self, now: Instant) -> bool {
@@ -125,9 +155,13 @@ impl LinkTable {
             }
             link.silence = Silence { since: Some(now), by_receipts: true, ..link.silence };
             link.unanswered = None;
+            link.probe.next = now;
             link.model.on_silent();
             self.events.note(ProxyEvent::LinkSilent { link: id });
             any = true;
+        }
+        if any {
+            self.probes_from = Instant::ZERO;
         }
         self.answers_due = self.up().filter_map(|(_, link)| due(link)).min();
         any

@@ -64,7 +64,7 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
         shared.buffers.delivered.push((record.link, record.index));
     }
     if record.sends() == 1 {
-        link.on_alive();
+        link.on_arrival();
     }
     if matches!(was, PacketState::Lost | PacketState::Waiting) {
         return;
@@ -89,7 +89,7 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
         link.model.on_uncertain(u32::from(record.length));
     }
     if record.is_repair() && !early {
-        link.on_alive();
+        link.on_arrival();
         shared.links.events.note(ProxyEvent::PacketRepaired { link: record.link });
     }
 }
