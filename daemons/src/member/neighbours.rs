@@ -1,7 +1,7 @@
 //! Members nearby that stand in for this one while its uplink is silent, and for which it does.
 //!
-//! What neighbours hand over travels in a plain tunnel of its own between them, and goes out as what receivers send: from
-//! a receiver, and to nobody behind this member. It is never handed on to another neighbour.
+//! What neighbours hand over travels in a plain tunnel of its own between them, and goes out as what receivers send:
+//! from a receiver, and to nobody behind this member. It is never handed on to another neighbour.
 use super::Member;
 use super::registration::State;
 use crate::config::MemberConfig;
@@ -56,6 +56,9 @@ pub(super) struct Report {
 
 impl Neighbours {
     /// Opens the tunnel to the neighbours, where there are any. Questions have numbers above `first`.
+    ///
+    /// # Errors
+    /// [`DaemonError`]: the token that is missing, or the socket that cannot be opened.
     pub fn open(
         config: &MemberConfig,
         inner_mtu_bytes: usize,
@@ -76,7 +79,10 @@ impl Neighbours {
         Ok(Some(Self { way, peers, token, receiver: Some(receiver), sender, counters }))
     }
 
-    /// Sockets to be watched: that of the proxy, and that of the neighbours.
+    /// Has the loop watch the sockets: that of the proxy, and that of the neighbours.
+    ///
+    /// # Errors
+    /// When the kernel has no room for another descriptor.
     pub fn watch(
         this: Option<&Self>,
         wakes: &Wakes<'_>,

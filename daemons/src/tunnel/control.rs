@@ -19,8 +19,9 @@
 //! drops.
 //!
 //! Between a gateway and the uplinks of a home either side probes a link that has stopped to answer: a [`Probe`] is
-//! answered by an [`Message::Echo`] of it. So does a member with neighbours. A home that has lost an uplink says so over another one ([`Lost`]). The
-//! hellos of an uplink say that it is to stand by while others live, or that it has a rate limit.
+//! answered by an [`Message::Echo`] of it. So does a member with neighbours. A home that has lost an uplink says so
+//! over another one ([`Lost`]). The hellos of an uplink say that it is to stand by while others live, or that it has
+//! a rate limit.
 //!
 //! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
 use hmac::{Hmac, Mac};

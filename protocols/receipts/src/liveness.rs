@@ -84,8 +84,8 @@ impl Stuck {
 }
 
 impl Liveness {
-    /// A link of which nothing is known, whose probes have numbers above `number`: an answer to those of an earlier life
-    /// counts for nothing.
+    /// A link of which nothing is known, whose probes have numbers above `number`: an answer to those of an earlier
+    /// life counts for nothing.
     pub fn numbered_from(number: u64) -> Self {
         Self { probe: number, ..Self::default() }
     }

@@ -103,11 +103,8 @@ impl Neighbours {
                     self.way.neighbour_answered(now, index, answer.number);
                 }
             }
-            Some(question) => {
-                if self.way.asked(now) {
-                    give_answer(context, question);
-                }
-            }
+            Some(question) if self.way.asked(now) => give_answer(context, question),
+            Some(_) => {}
         }
         self.act(context);
         true
