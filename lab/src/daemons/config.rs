@@ -103,7 +103,8 @@ impl Community<'_> {
         Ok(file.to_string())
     }
 
-    /// Members of the same proxy to which a link leads, and the member's own end: its daemon for each proxy has its port.
+    /// Members of the same proxy to which a link leads, and the member's own end: its daemon for each proxy has its
+    /// port.
     fn neighbours(&self, node: NodeIndex, proxy: NodeIndex) -> Option<Table> {
         let plan = self.plan;
         let is_near = |other: &&NodeIndex| {

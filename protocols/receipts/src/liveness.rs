@@ -1,7 +1,8 @@
 //! Whether a link still answers, within a fraction of a second.
 //!
-//! Something comes back soon after anything went out that the far end answers: packets with numbers bring receipts. A link from which nothing is heard for too long is *silent*: traffic leaves it, and probes ask whether packets
-//! pass in both directions again. So is one that has become so slow that what is under way would take long to come:
+//! Something comes back soon after anything went out that the far end answers: packets with numbers bring receipts. A
+//! link from which nothing is heard for too long is *silent*: traffic leaves it, and probes ask whether packets pass
+//! in both directions again. So is one that has become so slow that what is under way would take long to come:
 //! whatever else is heard over it, receipts tell of less and less. Nothing is concluded from an idle link.
 use crate::estimate::UnderWay;
 use prismux_units::{Duration, Instant};
