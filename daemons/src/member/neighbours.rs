@@ -234,6 +234,10 @@ impl Member {
         if self.is_receiver(ip.header.destination) {
             return Err(DropReason::ForeignDestination);
         }
+        // Its owner may lend it no more for today.
+        if self.registration.state() != State::Registered {
+            return Err(DropReason::NoLink);
+        }
         let packet = self.pool.copy_of(inner).ok_or(DropReason::TooLong)?;
         if let Some(neighbours) = &mut self.neighbours {
             neighbours.way.asked(now);

@@ -147,10 +147,12 @@ impl LinkTable {
             let Some(link) = self.get_mut(id) else { continue };
             let owes = link.unanswered.is_some_and(|unanswered| unanswered.bytes >= PAID_FOR);
             if late || !another_lives || !owes {
-                // It has as much time again.
-                if let Some(unanswered) = &mut link.unanswered {
-                    unanswered.since = now;
-                }
+                // It has as much time again, if anything is still to be told of.
+                let goes_on = owes && link.in_flight_bytes > 0;
+                link.unanswered = link
+                    .unanswered
+                    .filter(|_| goes_on)
+                    .map(|unanswered| Unanswered { since: now, ..unanswered });
                 continue;
             }
             link.silence = Silence { since: Some(now), by_receipts: true, ..link.silence };
