@@ -52,8 +52,10 @@ struct Silence {
 }
 
 /// What is known of one link's being alive.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Liveness {
+    /// What an answer may wait for at the far end.
+    answer_wait: Duration,
     /// When the first packet was sent since anything was heard.
     unanswered_since: Option<Instant>,
     rtt: Option<Duration>,
@@ -84,11 +86,25 @@ impl Stuck {
     }
 }
 
+/// A link of which nothing is known, over which receipts come.
+impl Default for Liveness {
+    fn default() -> Self {
+        Self {
+            answer_wait: MAX_RECEIPT_WAIT,
+            unanswered_since: None,
+            rtt: None,
+            silence: None,
+            probe: 0,
+            stuck: Stuck::default(),
+        }
+    }
+}
+
 impl Liveness {
-    /// A link of which nothing is known, whose probes have numbers above `number`: an answer to those of an earlier
-    /// life counts for nothing.
-    pub fn numbered_from(number: u64) -> Self {
-        Self { probe: number, ..Self::default() }
+    /// A link of which nothing is known, and whose probes alone are answered, at once. They have numbers above
+    /// `number`: an answer to those of an earlier life counts for nothing.
+    pub fn by_probes(number: u64) -> Self {
+        Self { probe: number, answer_wait: Duration::ZERO, ..Self::default() }
     }
 
     /// Something went out that the far end answers.
@@ -114,7 +130,7 @@ impl Liveness {
 
     /// How long the link may be quiet after something was sent.
     fn patience(&self) -> Duration {
-        (self.rtt.unwrap_or(UNKNOWN_RTT).mul_f64(RTT_SHARE) + MAX_RECEIPT_WAIT + MARGIN).min(MAX_QUIET)
+        (self.rtt.unwrap_or(UNKNOWN_RTT).mul_f64(RTT_SHARE) + self.answer_wait + MARGIN).min(MAX_QUIET)
     }
 
     /// When [`Liveness::is_overdue`] begins to hold if nothing is heard; `None` for a link that is silent already or

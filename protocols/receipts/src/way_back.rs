@@ -92,7 +92,7 @@ impl WayBack {
     /// to those of an earlier life counts for nothing.
     pub fn new(neighbours: usize, first: u64) -> Self {
         Self {
-            own: Liveness::numbered_from(first),
+            own: Liveness::by_probes(first),
             is_registered: true,
             heard_at: Instant::ZERO,
             used_at: None,

@@ -89,7 +89,10 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
         link.model.on_uncertain(u32::from(record.length));
     }
     if record.is_repair() && !early {
-        link.on_arrival();
+        if certain {
+            // If the first copy came after all, the ACK says nothing of this link, which may be dead.
+            link.on_arrival();
+        }
         shared.links.events.note(ProxyEvent::PacketRepaired { link: record.link });
     }
 }

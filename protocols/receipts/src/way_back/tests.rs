@@ -85,7 +85,7 @@ fn a_silent_member_hands_over_within_three_hundred_milliseconds_and_takes_back_s
         let mut story = Story::new(|time| !(1000..4000).contains(&time), data, vec![|_| true]);
         let ways = story.run(0..6000);
         let handed = ways.iter().position(Option::is_some).unwrap();
-        assert!((1100..1300).contains(&handed), "data {data}: {handed}");
+        assert!((1050..1250).contains(&handed), "data {data}: {handed}");
         assert!(ways[handed..4000].iter().all(|way| *way == Some(0)));
         let back = ways.iter().rposition(Option::is_some).unwrap();
         assert!((4000..4600).contains(&back), "data {data}: {back}");
