@@ -3,7 +3,7 @@ use super::{Link, LinkTable, MAX_UNANSWERED};
 use crate::events::ProxyEvent;
 use crate::ids::LinkId;
 use alloc::vec::Vec;
-use prismux_units::{Duration, Instant};
+use prismux_units::{ByteCount, Duration, Instant};
 
 /// Signs that a link is dead: packets overdue one after the other, and nothing that arrives.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,8 +32,10 @@ const SILENCE_LIMIT: Duration = Duration::from_secs(10);
 const PAID_FOR: u64 = 32_000;
 /// A receipt takes its round trip, grown by no more than this share unnoticed,
 const RTT_SHARE: f64 = 1.25;
-/// what it waits for others, and what busy processors take.
-const MARGIN: Duration = Duration::from_millis(100);
+/// what it waits for others where it is paid for, and what busy processors take.
+const MARGIN: Duration = Duration::from_millis(70);
+/// On a thin link it waits until it is paid for, no longer than this (`WriterConfig::max_wait`).
+const MAX_PAY_WAIT: Duration = Duration::from_millis(500);
 /// Whoever looks so much too late has had no processor, and receipts may wait to be read.
 const LATE: Duration = Duration::from_millis(50);
 
@@ -55,7 +57,9 @@ impl Link {
     /// When a receipt should have come.
     fn answer_due(&self) -> Option<Instant> {
         let rtt = self.model.full_rtt().max(self.recent_max_rtt())?;
-        self.unanswered.map(|unanswered| unanswered.since + rtt.mul_f64(RTT_SHARE) + MARGIN)
+        let paid = self.rate().map(|rate| rate.transmission_time(ByteCount::new(PAID_FOR)));
+        let pay = paid.unwrap_or(MAX_PAY_WAIT).min(MAX_PAY_WAIT);
+        self.unanswered.map(|unanswered| unanswered.since + rtt.mul_f64(RTT_SHARE) + MARGIN + pay)
     }
 
     /// A receipt has come, of all but `bytes`.
@@ -76,9 +80,12 @@ impl Link {
         self.silence.since.is_some()
     }
 
-    /// Something that went over this link has arrived. Where receipts stay away, it may have gone long before: the news
-    /// came another way.
-    pub(crate) fn on_arrival(&mut self) {
+    /// Something that went over this link at `sent` has arrived. A receipt should have told that; what was sent later
+    /// is unanswered. Where receipts stay away, it may have gone long before: the news came another way.
+    pub(crate) fn on_arrival(&mut self, sent: Instant) {
+        if let Some(unanswered) = &mut self.unanswered {
+            unanswered.since = unanswered.since.max(sent);
+        }
         if !self.silence.by_receipts {
             self.on_alive();
         }

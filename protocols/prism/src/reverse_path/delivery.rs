@@ -59,12 +59,13 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
         // Others need the room more than probes do.
         flow.copies.give_up(record.seq, &mut shared.totals.copies);
     }
+    let sent = now - at.since(record.sent);
     let Some(link) = shared.links.get_mut(record.link) else { return };
     if !early && is_evidence_of_order(&record, link, at.since(record.sent)) {
         shared.buffers.delivered.push((record.link, record.index));
     }
     if record.sends() == 1 {
-        link.on_arrival();
+        link.on_arrival(sent);
     }
     if matches!(was, PacketState::Lost | PacketState::Waiting) {
         return;
@@ -91,7 +92,7 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
     if record.is_repair() && !early {
         if certain {
             // If the first copy came after all, the ACK says nothing of this link, which may be dead.
-            link.on_arrival();
+            link.on_arrival(sent);
         }
         shared.links.events.note(ProxyEvent::PacketRepaired { link: record.link });
     }
