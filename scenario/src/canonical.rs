@@ -65,7 +65,7 @@ pub fn hash(plan: &Plan) -> String {
 }
 
 /// Settings of media that came later, as they are when a file leaves them out: not told, so that hashes stay.
-const LATER_SETTINGS: [&str; 10] = [
+const LATER_SETTINGS: [&str; 13] = [
     "rate_control: Fixed, ",
     "aggregation: None, ",
     "address_resolution: None, ",
@@ -76,6 +76,9 @@ const LATER_SETTINGS: [&str; 10] = [
     ", role: Station",
     "notes_neighbours: true, ",
     ", cells: None",
+    "overhears_once: false, ",
+    "nested_errors_of_others: false, ",
+    "gratuitous_by_route: false, ",
 ];
 
 fn model(model: &MediumModel) -> String {
@@ -173,7 +176,8 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
     }
     if !flow.traffic.is_datagrams() {
         // As before there was a choice.
-        let later = ["forget_sacks", "rfc6675", "polls_per_rtt", "ecn_echo", "repeat_syn_ack"];
+        let later =
+            ["forget_sacks", "rfc6675", "polls_per_rtt", "ecn_echo", "repeat_syn_ack", "syn_loss_is_timeout"];
         let all = format!("{:?}", flow.tcp);
         let tcp = later.iter().fold(all, |text, key| text.replace(&format!(", {key}: None"), ""));
         out.line(&format!("{path}.tcp"), tcp);

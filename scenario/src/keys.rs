@@ -206,6 +206,12 @@ pub const TCP: &[Key] = &[
         "the profile's",
         "SYN-ACK is sent again by itself; ns-2 does not (simulator)",
     ),
+    key(
+        "syn_loss_is_timeout",
+        "true or false",
+        "the profile's",
+        "a SYN without an answer is a timeout as any other, whose back-off stays, as in ns-2 (simulator)",
+    ),
 ];
 
 /// Keys of `door = { ... }` in a flow.

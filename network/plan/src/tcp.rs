@@ -82,6 +82,8 @@ pub struct TcpSettings {
     pub min_persist: Option<Duration>,
     /// Whether SYN-ACK is sent again by itself.
     pub repeat_syn_ack: Option<bool>,
+    /// Whether a SYN without an answer is a timeout as any other.
+    pub syn_loss_is_timeout: Option<bool>,
 }
 
 impl Default for TcpSettings {
@@ -119,6 +121,7 @@ impl TcpSettings {
             ecn_echo: None,
             min_persist: None,
             repeat_syn_ack: None,
+            syn_loss_is_timeout: None,
         }
     }
 
@@ -169,6 +172,7 @@ impl TcpSettings {
         put(&mut config.ecn_echo, self.ecn_echo);
         put(&mut config.min_persist, self.min_persist);
         put(&mut config.repeat_syn_ack, self.repeat_syn_ack);
+        put(&mut config.syn_loss_is_timeout, self.syn_loss_is_timeout);
         if let Some(sack) = self.sack {
             (config.sack, config.dsack) = (sack, sack && config.dsack);
         }

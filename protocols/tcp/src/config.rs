@@ -56,6 +56,10 @@ pub struct TcpConfig {
     /// Whether SYN-ACK is sent again when nothing answers it (RFC 6298 section 5.7); without, only another SYN brings
     /// another one, as at ns-2's sinks.
     pub repeat_syn_ack: bool,
+    /// Whether a SYN that nothing answers is a timeout as any other: counted, with the threshold down to two segments
+    /// and a back-off that lasts until there is an RTT sample. So it is in ns-2, whose first packet is data. By RFC
+    /// 6298 (5.7) and RFC 5681 the connection begins with one segment instead, and with the initial timeout.
+    pub syn_loss_is_timeout: bool,
     /// Without any progress or answer for this long, outstanding data or probes end the connection
     /// (R2 of RFC 9293 section 3.8.3); [`Duration::MAX`] never does.
     pub give_up_after: Duration,
@@ -161,6 +165,7 @@ impl TcpConfig {
             ecn_echo: EcnEcho::UntilAnswered,
             syn_retries: 6,
             repeat_syn_ack: true,
+            syn_loss_is_timeout: false,
             give_up_after: Duration::from_secs(924),
             time_wait: Duration::from_secs(60),
             min_persist: Duration::ZERO,

@@ -297,6 +297,14 @@ impl Engine {
         }
     }
 
+    /// The opening exchange timed out, which counts as any other timeout.
+    pub fn on_syn_timeout(&mut self) {
+        let sender = self.sender_mut();
+        sender.counters.timeouts += 1;
+        sender.window.ssthresh = sender.window.min_threshold();
+        sender.rtt.back_off();
+    }
+
     /// The path's segment size changed. Outstanding segments that are too long are split; the window keeps its
     /// number of bytes.
     pub fn on_mss_change(&mut self, mss: u32) {

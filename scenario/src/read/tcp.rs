@@ -42,6 +42,7 @@ pub(super) fn read(reader: &Reader<'_>, transport: &Transport) -> TcpSettings {
     settings.ecn_echo = tcp.name("ecn_echo", registry::ECN_ECHO).flatten();
     settings.min_persist = tcp.duration("min_persist");
     settings.repeat_syn_ack = tcp.boolean("repeat_syn_ack");
+    settings.syn_loss_is_timeout = tcp.boolean("syn_loss_is_timeout");
     tcp.finish();
     settings
 }

@@ -156,6 +156,11 @@ pub const ROUTING: &[Name<Routing>] = &[
     name("dsr", Routing::Dsr(DsrConfig::rfc4728()), "Dynamic Source Routing (RFC 4728)"),
     name("dsr-ns2", Routing::Dsr(DsrConfig::ns2()), "DSR as ns-2.35 has it, path cache and all"),
     name(
+        "dsr-ns2-strict",
+        Routing::Dsr(DsrConfig::ns2_strict()),
+        "the same, and a packet that is overheard on several hops counts once",
+    ),
+    name(
         "dsr-cache-off",
         Routing::Dsr(DsrConfig::cache_off()),
         "DSR that remembers no route, as TCP-DOOR needs it",

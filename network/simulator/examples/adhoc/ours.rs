@@ -119,9 +119,11 @@ fn plan(
     let cbr_bytes = cbr_bytes(routing);
     let hosts = network.kind.hosts();
     let mobility = parse_ns2("movements", &network.movements, hosts as usize)?;
-    let name = format!("{routing}-ns2");
-    let known = |wanted: &str| registry::ROUTING.iter().find(|known| known.name == wanted);
-    let routing = known(&name).or(known(routing)).ok_or("no such routing")?.value;
+    let known = |behind: &str| {
+        let name = format!("{routing}{behind}");
+        registry::ROUTING.iter().find(|known| known.name == name)
+    };
+    let routing = known("-ns2-strict").or(known("-ns2")).or(known("")).ok_or("no such routing")?.value;
     let mut plan = Plan::new("ad-hoc", Duration::from_secs(network.seconds));
     let nodes: Vec<_> = (0..hosts).map(|host| plan.host(&format!("h{host}"))).collect();
     // ns-2's DSR demands an interface queue of its own.
@@ -137,6 +139,8 @@ fn plan(
         min_rto: Some(Duration::from_millis(200)),
         clock_granularity: Some(Duration::from_millis(10)),
         repeat_syn_ack: Some(false),
+        // Its first packet is one of data.
+        syn_loss_is_timeout: Some(true),
         ..TcpSettings::profile(TcpProfile::Ns2_2002)
     };
     if network.kind == Kind::Transfer {

@@ -9,6 +9,7 @@ use std::net::Ipv4Addr;
 pub(super) struct Routed<H> {
     source: Ipv4Addr,
     destination: Ipv4Addr,
+    identification: u16,
     hop_limit: u8,
     header: H,
     /// What the header is counted for on the air.
@@ -20,8 +21,9 @@ pub(super) struct Routed<H> {
 impl<H> Routed<H> {
     /// Takes a packet apart whose header is counted for `header_bytes`.
     pub fn split<P>(packet: Packet<H, P>, header_bytes: usize) -> (Self, Option<P>) {
-        let Packet { source, destination, hop_limit, header, payload } = packet;
-        (Self { source, destination, hop_limit, header, header_bytes, alone: payload.is_none() }, payload)
+        let Packet { source, destination, identification, hop_limit, header, payload } = packet;
+        let alone = payload.is_none();
+        (Self { source, destination, identification, hop_limit, header, header_bytes, alone }, payload)
     }
 
     /// What the header is counted for on the air.
@@ -31,8 +33,8 @@ impl<H> Routed<H> {
 
     /// Puts a packet together.
     pub fn join<P>(self, payload: Option<P>) -> Packet<H, P> {
-        let Self { source, destination, hop_limit, header, .. } = self;
-        Packet { source, destination, hop_limit, header, payload }
+        let Self { source, destination, identification, hop_limit, header, .. } = self;
+        Packet { source, destination, identification, hop_limit, header, payload }
     }
 }
 

@@ -87,7 +87,7 @@ impl<P> Aodv<P> {
     }
 
     fn message(&self, destination: Ipv4Addr, hop_limit: u8, header: AodvHeader) -> Packet<AodvHeader, P> {
-        Packet { source: self.address, destination, hop_limit, header, payload: None }
+        Packet { source: self.address, destination, identification: 0, hop_limit, header, payload: None }
     }
 
     fn receive(&mut self, now: Instant, from: Ipv4Addr, packet: Packet<AodvHeader, P>) {

@@ -14,6 +14,7 @@ impl<P> Aodv<P> {
         let packet = Packet {
             source: self.address,
             destination,
+            identification: 0,
             hop_limit: DATA_HOP_LIMIT,
             header: AodvHeader::Data,
             payload: Some(payload),

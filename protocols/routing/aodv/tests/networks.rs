@@ -143,7 +143,14 @@ fn floods_of_forged_messages_fill_bounded_tables() {
             _ => AodvHeader::Rerr(Rerr { no_delete: false, unreachable: vec![(destination, seq)] }),
         };
         let to = if number % 4 == 2 { own } else { Ipv4Addr::BROADCAST };
-        let packet = AodvPacket { source: from, destination: to, hop_limit: 5, header, payload: None };
+        let packet = AodvPacket {
+            source: from,
+            destination: to,
+            identification: 0,
+            hop_limit: 5,
+            header,
+            payload: None,
+        };
         aodv.handle_input(now, Input::Received { from, packet });
         prismux_endpoint::expire(&mut aodv, now);
         while aodv.poll_transmit(now).is_some() {}

@@ -28,6 +28,8 @@ pub struct Packet<H, P> {
     pub source: Ipv4Addr,
     /// The IP destination address; [`Ipv4Addr::BROADCAST`] for what every neighbour takes.
     pub destination: Ipv4Addr,
+    /// A number that the source gives its packets in turn (IPv4's identification); 0 where nobody tells them apart.
+    pub identification: u16,
     /// Hops that the packet may still make, the one to its receiver included (IPv4's time to live).
     pub hop_limit: u8,
     /// The routing protocol's header.

@@ -69,6 +69,7 @@ impl<P> Dsdv<P> {
             let packet = Packet {
                 source: self.address,
                 destination: Ipv4Addr::BROADCAST,
+                identification: 0,
                 hop_limit: 1,
                 header: DsdvHeader::Update(part.to_vec()),
                 payload: None,

@@ -13,6 +13,7 @@ impl<P> Dsdv<P> {
         let packet = Packet {
             source: self.address,
             destination,
+            identification: 0,
             hop_limit: DATA_HOP_LIMIT,
             header: DsdvHeader::Data,
             payload: Some(payload),

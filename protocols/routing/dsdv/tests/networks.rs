@@ -131,14 +131,21 @@ fn floods_of_forged_updates_fill_bounded_tables() {
         let packet = DsdvPacket {
             source: from,
             destination: Ipv4Addr::BROADCAST,
+            identification: 0,
             hop_limit: 1,
             header,
             payload: None,
         };
         dsdv.handle_input(now, Input::Received { from, packet });
         let header = DsdvHeader::Data;
-        let packet =
-            DsdvPacket { source: from, destination: unknown, hop_limit: 9, header, payload: Some(number) };
+        let packet = DsdvPacket {
+            source: from,
+            destination: unknown,
+            identification: 0,
+            hop_limit: 9,
+            header,
+            payload: Some(number),
+        };
         dsdv.handle_input(now, Input::Received { from, packet });
         while dsdv.poll_transmit(now).is_some() {}
         while dsdv.poll_event().is_some() {}

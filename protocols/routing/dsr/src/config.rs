@@ -48,6 +48,9 @@ pub struct DsrConfig {
     pub snoop: bool,
     /// Whether such routes are remembered backwards too: the MAC layer needs both directions of a link anyway.
     pub snoop_reverse: bool,
+    /// Whether of a packet that is overheard on several hops only the first counts, so that routes that it is given on
+    /// the way are not remembered (ns-2).
+    pub overhears_once: bool,
     /// Whether packets of others are sent over another route when theirs breaks (section 3.4.1).
     pub salvage: bool,
     /// Whether route replies and errors that a neighbour did not take go another way too, unless the reply tells of the
@@ -57,8 +60,13 @@ pub struct DsrConfig {
     /// could not be salvaged wait there too while neighbours are asked once. `None`: packets leave when a route is
     /// learnt, requests are sent when they are due, and what cannot be salvaged is dropped.
     pub buffer_checks: Option<Duration>,
+    /// Whether errors that come back with one about themselves are sent on whoever they are of, looking for a route if
+    /// need be (ns-2), and not the host's own alone over a route that it knows (section 8.3.5).
+    pub nested_errors_of_others: bool,
     /// Whether sources are told of shorter routes (section 3.4.3).
     pub gratuitous_replies: bool,
+    /// Whether that is held back by whole routes, as ns-2 does, and not by source and transmitter (section 4.4).
+    pub gratuitous_by_route: bool,
     /// Whether the last route error is told again with the next route request (section 3.4.4).
     pub spread_errors: bool,
     /// Whether a discovery first asks the neighbours alone (section 3.3.3).
@@ -97,10 +105,13 @@ impl DsrConfig {
             reply_holdoff: Duration::from_millis(3),
             snoop: true,
             snoop_reverse: true,
+            overhears_once: false,
             salvage: true,
             salvage_control: false,
             buffer_checks: None,
+            nested_errors_of_others: false,
             gratuitous_replies: true,
+            gratuitous_by_route: false,
             spread_errors: true,
             nonpropagating_first: true,
             nonpropagating_each_time: false,
@@ -138,6 +149,12 @@ impl DsrConfig {
             blacklist: false,
             ..Self::rfc4728()
         }
+    }
+
+    /// [`DsrConfig::ns2`] with three more habits of ns-2.35: of a packet that is overheard on several hops only the
+    /// first counts, shorter routes are told by whole routes, and errors that come back are sent on.
+    pub const fn ns2_strict() -> Self {
+        Self { overhears_once: true, nested_errors_of_others: true, gratuitous_by_route: true, ..Self::ns2() }
     }
 
     /// ns-2's DSR with every look-up in the cache disabled, the setting of TCP-DOOR's experiments (MobiHoc 2002):

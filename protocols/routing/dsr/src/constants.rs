@@ -39,5 +39,9 @@ pub const MAX_ERROR_HOLD: Duration = Duration::from_secs(1);
 pub const BLACKLIST_TIME: Duration = Duration::from_secs(3);
 /// Hosts that a blacklist or a table of gratuitous replies holds at most.
 pub const MAX_TABLE_HOSTS: usize = 64;
+/// Routes of which a host knows to have told shorter ones, where it goes by whole routes (ns-2.35).
+pub const MAX_GRATUITOUS_ROUTES: usize = 10;
+/// Packets that a host knows to have overheard, where it looks at each once (ns-2.35).
+pub const MAX_OVERHEARD_PACKETS: usize = 1024;
 /// Most addresses in a source route option: 255 bytes of data hold no more (section 6.7).
 pub const MAX_SOURCE_ROUTE_ADDRESSES: usize = 62;

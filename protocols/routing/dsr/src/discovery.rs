@@ -68,6 +68,7 @@ impl<P> Dsr<P> {
         let packet = Packet {
             source: self.address,
             destination: Ipv4Addr::BROADCAST,
+            identification: self.next_identification(),
             hop_limit,
             header: DsrHeader { options },
             payload: None,

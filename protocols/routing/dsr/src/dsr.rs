@@ -2,7 +2,9 @@
 use crate::cache::RouteCache;
 use crate::config::{DsrConfig, Lengths};
 use crate::constants::{SEND_BUFFER_SIZE, SEND_BUFFER_TIMEOUT};
+use crate::gratuitous::Gratuitous;
 use crate::header::{self, DsrHeader, RouteError};
+use crate::overheard::Overheard;
 use crate::request_table::RequestTable;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -26,8 +28,12 @@ pub struct Dsr<P> {
     pub(crate) requests: RequestTable,
     /// When the packets that wait are looked at next, where that is done from time to time.
     pub(crate) next_check: Instant,
-    /// When a host was last told of a shorter route for packets that a neighbour of ours sends.
-    pub(crate) gratuitous: BTreeMap<(Ipv4Addr, Ipv4Addr), Instant>,
+    /// Shorter routes that were told of lately.
+    pub(crate) gratuitous: Gratuitous,
+    /// The number of the last packet of the host's own.
+    identification: u16,
+    /// Packets that were overheard, where each is looked at once.
+    pub(crate) overheard: Overheard,
     /// Room for the way of a packet between others, used again.
     pub(crate) room: Vec<Ipv4Addr>,
     /// Neighbours that did not take a route reply, and until when that counts.
@@ -50,7 +56,9 @@ impl<P> Dsr<P> {
             send_buffer: SendBuffer::new(SEND_BUFFER_SIZE, SEND_BUFFER_TIMEOUT),
             requests: RequestTable::default(),
             next_check: Instant::ZERO,
-            gratuitous: BTreeMap::new(),
+            gratuitous: Gratuitous::new(config.gratuitous_by_route),
+            identification: 0,
+            overheard: Overheard::default(),
             room: Vec::new(),
             blacklist: BTreeMap::new(),
             held_error: None,
@@ -85,6 +93,12 @@ impl<P> Dsr<P> {
         target == self.address || self.services.get(&target).is_some_and(|&is_admitting| is_admitting)
     }
 
+    /// A number for a new packet of the host's own.
+    pub(crate) fn next_identification(&mut self) -> u16 {
+        self.identification = self.identification.wrapping_add(1);
+        self.identification
+    }
+
     /// A random duration below `longest`.
     pub(crate) fn jitter(&mut self, longest: Duration) -> Duration {
         Duration::from_nanos(self.random.below(longest.as_nanos()))
@@ -98,6 +112,7 @@ impl<P> Dsr<P> {
         let packet = Packet {
             source: self.address,
             destination,
+            identification: self.next_identification(),
             hop_limit: DATA_HOP_LIMIT,
             header: DsrHeader::default(),
             payload: Some(payload),

@@ -129,9 +129,16 @@ impl<P> Dsr<P> {
             self.held_error = Some((first.clone(), now));
         }
         let rest: Vec<RouteError> = errors.cloned().collect();
-        let Some(next) = rest.first().filter(|error| error.source == self.address) else { return };
+        let is_sent_on =
+            |error: &&RouteError| self.config.nested_errors_of_others || error.source == self.address;
+        let Some(next) = rest.first().filter(is_sent_on) else { return };
         let destination = next.destination;
-        if let Some(route) = self.cache.find(now, destination, true) {
+        if self.config.nested_errors_of_others {
+            let packet = self.own_packet(destination, rest.into_iter().map(DsrOption::RouteError).collect());
+            if !self.is_own(destination) {
+                self.route_or_wait(now, packet);
+            }
+        } else if let Some(route) = self.cache.find(now, destination, true) {
             let options = rest.into_iter().map(DsrOption::RouteError).collect();
             let packet = self.own_packet(destination, options);
             self.send_along(None, packet, route);

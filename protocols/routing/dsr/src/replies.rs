@@ -29,10 +29,15 @@ impl<P> Dsr<P> {
     }
 
     /// A packet of DSR's own, its source route aside.
-    pub(crate) fn own_packet(&self, destination: Ipv4Addr, options: Vec<DsrOption>) -> Packet<DsrHeader, P> {
+    pub(crate) fn own_packet(
+        &mut self,
+        destination: Ipv4Addr,
+        options: Vec<DsrOption>,
+    ) -> Packet<DsrHeader, P> {
         Packet {
             source: self.address,
             destination,
+            identification: self.next_identification(),
             hop_limit: CONTROL_HOP_LIMIT,
             header: DsrHeader { options },
             payload: None,

@@ -87,6 +87,7 @@ impl<P> Dsr<P> {
         let packet = Packet {
             source: packet.source,
             destination: packet.destination,
+            identification: packet.identification,
             hop_limit: packet.hop_limit - 1,
             header: DsrHeader { options },
             payload: None,

@@ -1,6 +1,5 @@
 //! Learning from packets that come by (RFC 4728 sections 3.3.1, 3.4.3, 8.1.4 and 8.2.5).
 use crate::cache::Learned;
-use crate::constants::{GRAT_REPLY_HOLDOFF, MAX_TABLE_HOSTS};
 use crate::dsr::Dsr;
 use crate::header::{DsrHeader, RouteReply};
 use alloc::vec::Vec;
@@ -68,6 +67,9 @@ impl<P> Dsr<P> {
         if packet.source == self.address || packet.header.route_request().is_some() {
             return;
         }
+        if self.config.overhears_once && !self.overheard.is_new(packet.source, packet.identification) {
+            return;
+        }
         self.learn_from_errors(packet);
         let room = core::mem::take(&mut self.room);
         if let Some(journey) = Journey::in_room(packet, room) {
@@ -131,11 +133,9 @@ impl<P> Dsr<P> {
         if !self.config.gratuitous_replies || origin == self.address {
             return;
         }
-        self.gratuitous.retain(|_, told| *told + GRAT_REPLY_HOLDOFF > now);
-        if self.gratuitous.contains_key(&(origin, from)) || self.gratuitous.len() >= MAX_TABLE_HOSTS {
+        if !self.gratuitous.may_tell(now, from, &journey.hosts) {
             return;
         }
-        self.gratuitous.insert((origin, from), now);
         let before = &journey.hosts[1..journey.receiver];
         let mut addresses = before.to_vec();
         addresses.extend_from_slice(&journey.hosts[place..]);

@@ -13,9 +13,10 @@ fn graph(seed: u64, settings: Settings, config: DsrConfig) -> Graph<Dsr<u32>> {
     graph
 }
 
-fn profiles() -> [DsrConfig; 5] {
+fn profiles() -> [DsrConfig; 6] {
     let path = DsrConfig { cache: DsrConfig::ns2().cache, ..DsrConfig::rfc4728() };
-    [DsrConfig::rfc4728(), path, DsrConfig::ns2(), DsrConfig::cache_off(), DsrConfig::cache_off_flood()]
+    let (ns2, strict) = (DsrConfig::ns2(), DsrConfig::ns2_strict());
+    [DsrConfig::rfc4728(), path, ns2, strict, DsrConfig::cache_off(), DsrConfig::cache_off_flood()]
 }
 
 /// Holds of every frame that its source route and the routes that it tells name no host twice.
@@ -172,6 +173,7 @@ fn floods_of_forged_packets_fill_bounded_tables() {
             let packet = DsrPacket {
                 source,
                 destination: Ipv4Addr::BROADCAST,
+                identification: number as u16,
                 hop_limit: 3,
                 header: DsrHeader { options: vec![DsrOption::RouteRequest(request)] },
                 payload: None,
@@ -185,6 +187,7 @@ fn floods_of_forged_packets_fill_bounded_tables() {
             let packet = DsrPacket {
                 source: from,
                 destination: target,
+                identification: number as u16,
                 hop_limit: 3,
                 header: DsrHeader { options: vec![DsrOption::SourceRoute(route)] },
                 payload: Some(number),

@@ -205,6 +205,7 @@ impl Connection {
     }
 
     fn enter_established(&mut self, now: Instant, header: &TcpHeader) {
+        let counts_timeouts = self.state == State::SynSent && self.config.syn_loss_is_timeout;
         self.state = State::Established;
         self.control = None;
         let retransmitted = self.timers.syn_retransmissions > 0;
@@ -217,6 +218,9 @@ impl Connection {
         };
         if retransmitted {
             self.engine.on_handshake_loss();
+            // What the engine took before was for other options than those agreed on: it has begun anew.
+            let timeouts = if counts_timeouts { self.timers.syn_retransmissions } else { 0 };
+            (0..timeouts).for_each(|_| self.engine.on_syn_timeout());
         }
         if let Some(rtt) = rtt {
             self.engine.on_rtt_sample(now, rtt);

@@ -77,6 +77,9 @@ impl Connection {
             self.give_up();
         } else {
             self.timers.syn_retransmissions += 1;
+            if self.state == State::SynSent && self.config.syn_loss_is_timeout {
+                self.engine.on_syn_timeout();
+            }
             if self.state == State::SynReceived && !self.config.repeat_syn_ack {
                 // The next wait counts towards giving up all the same.
                 self.start_syn_timer(now);

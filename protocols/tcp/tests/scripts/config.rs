@@ -42,6 +42,7 @@ fn change(config: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> 
         "initial_window" => config.engine.initial_window_segments = number(value)?,
         "syn_retries" => config.syn_retries = number(value)?,
         "repeat_syn_ack" => config.repeat_syn_ack = on,
+        "syn_loss_is_timeout" => config.syn_loss_is_timeout = on,
         "give_up_after" => config.give_up_after = duration(value)?,
         "time_wait" => config.time_wait = duration(value)?,
         "keep_alive" => config.keep_alive = Some(keep_alive(value)?),

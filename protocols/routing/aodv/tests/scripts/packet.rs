@@ -38,8 +38,14 @@ fn reply(destination: Ipv4Addr, originator: Ipv4Addr) -> Rrep {
 
 /// Reads a packet that goes from `from` to `to` over one hop.
 pub fn read(words: &mut Words<'_>, from: Ipv4Addr, to: Ipv4Addr) -> Result<AodvPacket<u32>, String> {
-    let mut packet =
-        AodvPacket { source: from, destination: to, hop_limit: 1, header: AodvHeader::Data, payload: None };
+    let mut packet = AodvPacket {
+        source: from,
+        destination: to,
+        identification: 0,
+        hop_limit: 1,
+        header: AodvHeader::Data,
+        payload: None,
+    };
     match words.word("a kind of packet")? {
         "DATA" => {
             packet.payload = Some(words.number("a packet's number")?);

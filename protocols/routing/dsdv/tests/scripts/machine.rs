@@ -134,6 +134,7 @@ fn read(words: &mut Words<'_>, source: Ipv4Addr) -> Result<DsdvPacket<u32>, Stri
     let mut packet = DsdvPacket {
         source,
         destination: Ipv4Addr::BROADCAST,
+        identification: 0,
         hop_limit: 1,
         header: DsdvHeader::Data,
         payload: None,

@@ -19,6 +19,7 @@ fn config(words: &mut Words<'_>) -> Result<(Ipv4Addr, DsrConfig), String> {
     let mut config = match words.word("a profile")? {
         "rfc" => DsrConfig::rfc4728(),
         "ns2" => DsrConfig::ns2(),
+        "strict" => DsrConfig::ns2_strict(),
         "off" => DsrConfig::cache_off(),
         "off-flood" => DsrConfig::cache_off_flood(),
         profile => return Err(format!("unknown profile {profile:?}")),

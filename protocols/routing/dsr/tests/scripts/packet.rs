@@ -30,6 +30,7 @@ pub fn read(words: &mut Words<'_>) -> Result<DsrPacket<u32>, String> {
     let mut packet = DsrPacket {
         source: Ipv4Addr::UNSPECIFIED,
         destination: Ipv4Addr::BROADCAST,
+        identification: 0,
         hop_limit: DATA_HOP_LIMIT,
         header: DsrHeader::default(),
         payload: None,
@@ -39,6 +40,7 @@ pub fn read(words: &mut Words<'_>) -> Result<DsrPacket<u32>, String> {
         "DATA" | "REQUEST" | "ACK" => words.number("a number")?,
         _ => 0,
     };
+    packet.identification = number as u16;
     let (source, destination) = ends(words.word("the ends")?)?;
     (packet.source, packet.destination) = (source, destination);
     match kind {
@@ -90,6 +92,7 @@ fn read_fields(words: &mut Words<'_>, packet: &mut DsrPacket<u32>) -> Result<(),
                 let option = error(words.word("a link")?, host(words.word("whom it is for")?)?)?;
                 packet.header.options.push(option);
             }
+            "id" => packet.identification = words.number("an identification")?,
             "ttl" => packet.hop_limit = words.number("hops")?,
             "ack" => {
                 let identification = words.number("a number")?;
