@@ -1,5 +1,6 @@
 //! The air: frames from one host to all who can hear it, and the MACs that take turns on it.
 mod frames;
+mod passing;
 mod power;
 mod resolution;
 pub(crate) mod setup;
@@ -8,12 +9,11 @@ mod tuning;
 
 use crate::energy::{Battery, Powers};
 use crate::error_rate::ErrorCurves;
-use crate::event::{AirEvent, Events, Miss};
-use crate::field::{Field, NO_CHANNEL};
+use crate::event::{AirEvent, Events, Hearing};
+use crate::field::Field;
 use crate::mac::config::{Mac, MacConfig};
 use crate::mac::dcf::{Dcf, Rule};
-use crate::mac::ear::Signal;
-use crate::mac::{Frame, FrameKind, Outgoing};
+use crate::mac::{Frame, Outgoing};
 use crate::mobility::Position;
 use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
@@ -21,11 +21,12 @@ use crate::resolution::{AddressResolution, Load, Resolver};
 use crate::schedule::{Schedule, Target};
 use crate::stats::HostStats;
 use crate::wire;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use frames::Frames;
-use power::{SharedBatteries, watch_battery};
+use power::SharedBatteries;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
 use setup::{AirConfig, AirError, HostConfig};
@@ -187,19 +188,46 @@ impl<P: Copy> Air<P> {
         self.events.pop_front()
     }
 
+    /// Another host at which the same has happened to a packet as the latest event has told: the next event, where it
+    /// is that.
+    pub fn poll_hearer(&mut self, latest: Hearing, packet: &P) -> Option<HostId>
+    where
+        P: PartialEq,
+    {
+        self.events.pop_same(latest, packet)
+    }
+
     /// All that is due at `now` happens.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((at, target)) = self.schedule.pop_due(now) {
-            match target {
-                Target::Host(host) => self.host_due(at, host),
-                Target::Battery(host) => self.battery_due(at, host),
-                Target::Begin(frame) => self.frame_begins(at, frame),
-                Target::End(frame) => self.frame_ends(at, frame),
-                Target::Resolver(host) => self.resolver_due(at, HostId(host)),
+            self.happen(at, target);
+        }
+    }
+
+    /// All that is due until `last` happens, but nothing behind an instant at which there is something to tell: that
+    /// instant. Saves asking for each of those between, of which most concern nobody else.
+    pub fn advance(&mut self, last: Instant) -> Option<Instant> {
+        let mut tells = None;
+        while let Some((at, target)) = self.schedule.pop_due(tells.unwrap_or(last)) {
+            self.happen(at, target);
+            if !self.events.is_empty() {
+                tells = Some(at);
             }
-            if self.mac.config.address_resolution != AddressResolution::None {
-                self.take_answers(at);
-            }
+        }
+        tells
+    }
+
+    #[inline]
+    fn happen(&mut self, at: Instant, target: Target) {
+        match target {
+            Target::Host(host) => self.host_due(at, host),
+            Target::Battery(host) => self.battery_due(at, host),
+            Target::Begin(frame) => self.frame_begins(at, frame),
+            Target::End(frame) => self.frame_ends(at, frame),
+            Target::Resolver(host) => self.resolver_due(at, HostId(host)),
+        }
+        if self.mac.config.address_resolution != AddressResolution::None {
+            self.take_answers(at);
         }
     }
 
@@ -287,99 +315,12 @@ impl<P: Copy> Air<P> {
     fn put_on_air(&mut self, now: Instant, frame: Frame<Load<P>>) {
         if self.reports_frames {
             let announces = self.announced_by(&frame);
-            self.events.push_back(AirEvent::OnAir { at: now, frame, announces });
+            self.events.push_back(AirEvent::OnAir { at: now, frame: Box::new(frame), announces });
         }
         let begins = now + self.radio.propagation_delay;
         let airtime = frame.airtime;
         let slot = self.frames.add(frame);
         self.schedule.push_in_order(begins, Target::Begin(slot));
         self.schedule.push(begins + airtime, Target::End(slot));
-    }
-
-    /// A frame reaches all who can hear it.
-    fn frame_begins(&mut self, now: Instant, slot: u32) {
-        let Some((frame, mut hearers)) = self.frames.take(slot) else { return };
-        let watched = self.watched(&frame);
-        let until = now + frame.airtime;
-        let Self {
-            field,
-            hosts,
-            batteries,
-            sharing,
-            schedule,
-            random,
-            loss,
-            chance,
-            mac,
-            rule,
-            radio,
-            thresholds,
-            ..
-        } = self;
-        let (watched, mut miss) = (watched.unwrap_or(u32::MAX), Some(Miss::Unheard));
-        let certain = chance.is_certain();
-        let threshold_w = thresholds.of(frame.rate);
-        let mean_w = |distance_m2| loss.power_w(distance_m2);
-        field.near(frame.from.0, now, mean_w, |host, mean| {
-            let power_w = if certain { mean } else { mean * chance.draw(random) };
-            if power_w < radio.carrier_threshold_w {
-                return;
-            }
-            let decodable = power_w >= threshold_w;
-            let Frame { from, continues, rate, .. } = frame;
-            let signal = Signal { frame: slot, from, continues, power_w, until, decodable, rate };
-            let machine = &mut hosts[host as usize];
-            if host == watched {
-                miss = machine.watched_signal_begins(now, signal, mac, rule);
-            } else {
-                machine.signal_begins(now, signal, mac, rule);
-            }
-            if mac.powers.is_some() {
-                watch_battery(now, host, (&hosts[..], &*sharing), batteries, mac, schedule);
-            }
-            if decodable {
-                hearers.push(host);
-            }
-        });
-        let channel = self.field.channel(frame.from.0).unwrap_or(NO_CHANNEL);
-        self.frames.note(slot, miss);
-        self.frames.begin(slot, hearers, (channel, until));
-    }
-
-    /// The host that a frame is for, where it is told what becomes of the frame there.
-    fn watched(&self, frame: &Frame<Load<P>>) -> Option<u32> {
-        let is_watched = self.reports_frames && matches!(frame.kind, FrameKind::Data | FrameKind::Rts);
-        frame.to.filter(|_| is_watched).map(|to| to.0)
-    }
-
-    /// The packet that an RTS announces, which is the one that its sender tries to send.
-    fn announced_by(&self, frame: &Frame<Load<P>>) -> Option<Load<P>> {
-        let sender = self.hosts.get(frame.from.0 as usize).filter(|_| frame.kind == FrameKind::Rts);
-        sender?.current_payload()
-    }
-
-    /// A frame has passed all who hear it.
-    fn frame_ends(&mut self, now: Instant, slot: u32) {
-        let Some((frame, hearers)) = self.frames.take(slot) else { return };
-        let watched = self.watched(&frame).and_then(|host| self.hosts.get(host as usize));
-        let before = watched.map(|machine| *machine.counters());
-        for &host in &hearers {
-            let machine = &mut self.hosts[host as usize];
-            if machine.signal_ends(now, slot, &self.mac, &self.rule) {
-                machine.receive(now, &frame, &self.mac, &mut self.events);
-                if machine.is_for(&frame) {
-                    self.arm(now, host);
-                }
-            }
-        }
-        let payload = before.and_then(|_| frame.payload.or_else(|| self.announced_by(&frame)));
-        if let (Some(before), Some(to), Some(payload)) = (before, frame.to, payload) {
-            let miss = self.frames.noted(slot).or_else(|| self.hosts[to.0 as usize].missed(&frame, &before));
-            if let Some(miss) = miss {
-                let (kind, host, next_hop) = (frame.kind, frame.from, to);
-                self.events.push_back(AirEvent::Missed { kind, host, next_hop, miss, payload });
-            }
-        }
-        self.frames.remove(slot, hearers);
     }
 }

@@ -3,11 +3,12 @@ use crate::HostId;
 use crate::mac::{Frame, FrameKind};
 use crate::reorder::Reorder;
 use crate::resolution::{ArpMessage, Load};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use prismux_units::Instant;
 
 /// Something that has happened at a host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AirEvent<P> {
     /// A packet has come for the host, or for all.
     Received {
@@ -78,8 +79,8 @@ pub enum AirEvent<P> {
     OnAir {
         /// When its sender begins.
         at: Instant,
-        /// The frame.
-        frame: Frame<P>,
+        /// The frame, kept elsewhere: other events are far smaller.
+        frame: Box<Frame<P>>,
         /// Of an RTS: the packet that it announces.
         announces: Option<P>,
     },
@@ -97,6 +98,15 @@ pub enum AirEvent<P> {
         /// The packet in it, or that which it announces.
         payload: P,
     },
+}
+
+/// How a frame reaches several hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hearing {
+    /// It is for all: [`AirEvent::Received`].
+    Broadcast,
+    /// It is for another host: [`AirEvent::Overheard`].
+    Overheard,
 }
 
 /// Why the packet of a frame has not come to the host that the frame is for.
@@ -155,9 +165,11 @@ impl<P> AirEvent<Load<P>> {
                 AirEvent::Unresolved { host, next_hop, payload: payload.packet()? }
             }
             Self::Refused { host, payload } => AirEvent::Refused { host, payload: payload.packet()? },
-            Self::OnAir { at, frame, announces } => {
-                AirEvent::OnAir { at, frame: frame.opened(), announces: announces.and_then(Load::packet) }
-            }
+            Self::OnAir { at, frame, announces } => AirEvent::OnAir {
+                at,
+                frame: Box::new(frame.opened()),
+                announces: announces.and_then(Load::packet),
+            },
             Self::Missed { kind, host, next_hop, miss, payload } => {
                 AirEvent::Missed { kind, host, next_hop, miss, payload: payload.packet()? }
             }
@@ -173,7 +185,26 @@ impl<P> Events<Load<P>> {
         core::iter::from_fn(|| self.queue.pop_front()).find_map(AirEvent::of_packet)
     }
 
+    /// Takes out the next event where it tells the same of `packet` at another host as `latest` has told.
+    #[inline]
+    pub fn pop_same(&mut self, latest: Hearing, packet: &P) -> Option<HostId>
+    where
+        P: PartialEq,
+    {
+        let host = match (self.queue.front()?, latest) {
+            (AirEvent::Overheard { host, payload: Load::Packet(payload), .. }, Hearing::Overheard)
+            | (
+                AirEvent::Received { host, broadcast: true, payload: Load::Packet(payload), .. },
+                Hearing::Broadcast,
+            ) if payload == packet => *host,
+            _ => return None,
+        };
+        self.queue.pop_front();
+        Some(host)
+    }
+
     /// Takes out the next message of address resolution that has come to a host.
+    #[inline]
     pub fn pop_arp(&mut self) -> Option<(HostId, ArpMessage)> {
         while let Some(event) = self.queue.get(self.looked_through) {
             if let AirEvent::Received { host, payload: Load::Arp(message), .. } = *event {
@@ -198,6 +229,10 @@ pub(crate) struct Events<P> {
 impl<P: Copy> Events<P> {
     pub const fn new() -> Self {
         Self { queue: VecDeque::new(), looked_through: 0, reorder: Reorder::new() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
     }
 
     pub fn push_back(&mut self, event: AirEvent<P>) {

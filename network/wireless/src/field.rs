@@ -27,17 +27,16 @@ pub(crate) struct Field {
     grid: Grid,
     /// Lists made from the present snapshot; empty for hosts that have not sent since.
     lists: Vec<Option<Vec<Neighbour>>>,
-    /// Hosts within reach of the latest frame, with their squared distances in square metres, and then with the mean
-    /// powers there; its room is used again.
-    measured: Vec<(u32, f64)>,
+    /// Hosts within reach of the latest frame; its room is used again.
+    measured: Vec<Neighbour>,
 }
 
 /// A host that may hear another.
 #[derive(Debug, Clone, Copy)]
-struct Neighbour {
-    host: u32,
-    /// The mean power there; among hosts that never move alone, else not a number.
-    power_w: f64,
+pub(crate) struct Neighbour {
+    pub host: u32,
+    /// The mean power there; in lists among hosts that never move alone, else not a number.
+    pub power_w: f64,
 }
 
 /// The snapshot: positions, and the hosts in each square cell.
@@ -114,46 +113,42 @@ impl Field {
         leg.at(now)
     }
 
-    /// Tells `near` of who may hear `sender`, with the mean power there, which `power_w` makes of a squared distance.
+    /// Who may hear `sender`, with the mean power there, which `power_w` makes of a squared distance.
     #[inline]
-    pub fn near(
-        &mut self,
-        sender: u32,
-        now: Instant,
-        power_w: impl Fn(f64) -> f64,
-        mut near: impl FnMut(u32, f64),
-    ) {
+    pub fn near(&mut self, sender: u32, now: Instant, power_w: impl Fn(f64) -> f64) -> &[Neighbour] {
         if now >= self.valid_until {
             self.look(now);
         }
         let index = sender as usize;
         let list = self.lists.get_mut(index).and_then(Option::take);
         let list = list.unwrap_or_else(|| self.list(sender, now, &power_w));
-        if self.is_static() {
-            list.iter().for_each(|neighbour| near(neighbour.host, neighbour.power_w));
-        } else {
+        let is_static = self.is_static();
+        if !is_static {
             self.measure(sender, now, &list);
             // In a loop of their own the divisions run ahead of one another.
-            self.measured.iter_mut().for_each(|(_, measure)| *measure = power_w(*measure));
-            self.measured.iter().for_each(|&(host, power_w)| near(host, power_w));
+            self.measured.iter_mut().for_each(|neighbour| neighbour.power_w = power_w(neighbour.power_w));
         }
-        if let Some(place) = self.lists.get_mut(index) {
-            *place = Some(list);
+        match self.lists.get_mut(index) {
+            Some(place) => {
+                let list = place.insert(list);
+                if is_static { list } else { &self.measured }
+            }
+            None => &[],
         }
     }
 
-    /// Leaves in `measured` who of the `list` of `sender` is within reach now. A loop of its own, without a branch for
-    /// each distance: what hosts make of a signal takes longer than this and would keep the processor from running
-    /// ahead.
+    /// Leaves in `measured` who of the `list` of `sender` is within reach now, with the squared distance in place of
+    /// the power. A loop of its own, without a branch for each distance: what hosts make of a signal takes longer than
+    /// this and would keep the processor from running ahead.
     fn measure(&mut self, sender: u32, now: Instant, list: &[Neighbour]) {
         let here = self.position(sender, now);
         let reach_m2 = self.reach_m * self.reach_m;
         let mut measured = core::mem::take(&mut self.measured);
-        measured.resize(list.len(), (0, 0.0));
+        measured.resize(list.len(), Neighbour { host: 0, power_w: 0.0 });
         let mut within = 0;
         for &Neighbour { host, .. } in list {
             let distance_m2 = self.position(host, now).distance_m2(here);
-            measured[within] = (host, distance_m2);
+            measured[within] = Neighbour { host, power_w: distance_m2 };
             within += usize::from(distance_m2 <= reach_m2);
         }
         measured.truncate(within);

@@ -44,7 +44,7 @@ pub use air::setup::{AirConfig, AirError, HostConfig, Role};
 pub use air::{Air, HostId};
 pub use association::{Association, AssociationConfig};
 pub use energy::{DutyCycle, EnergyConfig};
-pub use event::{AirEvent, Miss};
+pub use event::{AirEvent, Hearing, Miss};
 pub use ht::HtFormat;
 pub use mac::config::{AccessRules, Aggregation, ArfConfig, Coordination, MacConfig, QueueRule, RateControl};
 pub use mac::point::PollingConfig;

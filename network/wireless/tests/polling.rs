@@ -44,7 +44,7 @@ fn frames(air: &mut Air<u64>, flows: &[(u32, u32)], end: Instant) -> Vec<(Instan
     }
     let mut frames = Vec::new();
     run(air, end, |air, now, event| match event {
-        AirEvent::OnAir { at, frame, .. } => frames.push((at, frame)),
+        AirEvent::OnAir { at, frame, .. } => frames.push((at, *frame)),
         AirEvent::Sent { host, to: Some(to), .. } | AirEvent::Failed { host, next_hop: to, .. } => {
             air.send(now, host, unicast(to.0, PACKET_BYTES, 0)).expect("room for what was sent");
         }

@@ -100,7 +100,7 @@ fn frames_of(air: &mut Air<u64>, sends: &[(Instant, u32, Outgoing<u64>)]) -> Vec
         }
         while let Some(event) = air.poll_event() {
             if let AirEvent::OnAir { at, frame, .. } = event {
-                frames.push((at, frame));
+                frames.push((at, *frame));
             }
         }
     }

@@ -23,6 +23,12 @@ pub trait Medium: Any + fmt::Debug + Send {
     /// When something will happen next: a frame crosses, or the medium wants to act itself.
     fn poll_timeout(&self) -> Option<Instant>;
 
+    /// Whatever is due until `last` may happen, up to the first instant at which [`Medium::poll_event`] may have
+    /// something: that instant.
+    fn advance(&mut self, last: Instant) -> Option<Instant> {
+        self.poll_timeout().filter(|next| *next <= last)
+    }
+
     /// Frames that have been sent and not been handed back by [`MediumEvent::Crossed`],
     /// [`MediumEvent::Done`], [`MediumEvent::Undelivered`], [`MediumEvent::Refused`] or [`MediumEvent::Unresolved`].
     fn frames_inside(&self) -> usize;

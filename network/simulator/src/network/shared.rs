@@ -7,6 +7,7 @@ use crate::media::shared::{MediumExit, SharedMedium};
 use crate::nodes::rule::Forwarding;
 use prismux_endpoint::Deadline;
 use prismux_trace::event::DropReason;
+use prismux_units::Instant;
 
 impl Network {
     /// Hands a packet to the medium that an exit leads into.
@@ -43,10 +44,10 @@ impl Network {
         }
         self.drain_medium(medium);
         // What the medium does next, it does at once where nothing else is due before: most of its events come alone.
-        while let Some(next) = self.media[at].medium.poll_timeout()
-            && next < self.queue.quiet_until()
-            && next <= self.limit
-            && self.local.is_empty()
+        while self.local.is_empty()
+            && let Some(before) = self.queue.quiet_until().as_nanos().checked_sub(1)
+            && let last = self.limit.min(Instant::from_nanos(before))
+            && let Some(next) = self.media[at].medium.advance(last)
         {
             self.now = next;
             self.drain_medium(medium);

@@ -7,7 +7,7 @@ use crate::media::medium::{Frame, Medium, MediumEvent, NodeState, SentFrame};
 use prismux_endpoint::random::Seed;
 use prismux_plan::{Plan, Radio};
 use prismux_units::Instant;
-use prismux_wireless::{Air, AirError, AirEvent, HostId, HostStats, Outgoing, Position};
+use prismux_wireless::{Air, AirError, AirEvent, Hearing, HostId, HostStats, Outgoing, Position};
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
@@ -146,11 +146,26 @@ impl RadioMedium {
         first
     }
 
+    /// All who hear a frame at once are told of together.
+    fn hear(&mut self, hearing: Hearing, frame: &Frame, hearers: &mut Vec<NodeId>) {
+        while let Some(host) = self.air.poll_hearer(hearing, frame) {
+            hearers.extend(self.radios.node(host));
+        }
+    }
+
     /// What an event of the air is to the network; `None` for what concerns nobody there.
     fn translate(&mut self, event: AirEvent<Frame>, hearers: &mut Vec<NodeId>) -> Option<MediumEvent> {
         match event {
-            AirEvent::Received { host, payload, .. } | AirEvent::Overheard { host, payload, .. } => {
+            AirEvent::Received { host, broadcast, payload, .. } => {
                 hearers.extend(self.radios.node(host));
+                if broadcast {
+                    self.hear(Hearing::Broadcast, &payload, hearers);
+                }
+                Some(MediumEvent::Heard(payload))
+            }
+            AirEvent::Overheard { host, payload, .. } => {
+                hearers.extend(self.radios.node(host));
+                self.hear(Hearing::Overheard, &payload, hearers);
                 Some(MediumEvent::Heard(payload))
             }
             AirEvent::Sent { payload, .. } => {
@@ -251,6 +266,10 @@ impl Medium for RadioMedium {
             self.air.next_timeout().filter(|at| *at <= now)?;
             self.air.handle_timeout(now);
         }
+    }
+
+    fn advance(&mut self, last: Instant) -> Option<Instant> {
+        self.air.advance(last)
     }
 
     fn tell_frames(&mut self) {

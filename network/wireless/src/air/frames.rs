@@ -51,19 +51,26 @@ impl<P: Copy> Frames<P> {
         Some((place.frame, core::mem::take(&mut place.hearers)))
     }
 
-    /// The frame has begun: those at whom it may become one, on which channel it is, and until when.
-    pub fn begin(&mut self, slot: u32, hearers: Vec<u32>, signal: (u8, Instant)) {
-        self.being_received += hearers.len() as u64;
+    /// The frame.
+    pub fn get(&self, slot: u32) -> Option<&Frame<P>> {
+        Some(&self.places.get(slot as usize)?.frame)
+    }
+
+    /// The frame, and the list of those who hear it, as [`Frames::begin`] is to know it.
+    pub fn get_mut(&mut self, slot: u32) -> Option<(&Frame<P>, &mut Vec<u32>)> {
+        let place = self.places.get_mut(slot as usize)?;
+        Some((&place.frame, &mut place.hearers))
+    }
+
+    /// The frame has begun: on which channel it is, until when, and what its signal was lost to at once at the host
+    /// that it is for, where that is watched.
+    pub fn begin(&mut self, slot: u32, signal: (u8, Instant), miss: Option<Miss>) {
         let place = &mut self.places[slot as usize];
-        (place.hearers, place.signal) = (hearers, Some(signal));
+        self.being_received += place.hearers.len() as u64;
+        (place.signal, place.miss) = (Some(signal), miss);
     }
 
-    /// Notes what a frame's signal was lost to at once at the host that it is for.
-    pub fn note(&mut self, slot: u32, miss: Option<Miss>) {
-        self.places[slot as usize].miss = miss;
-    }
-
-    /// What [`Frames::note`] noted.
+    /// What the signal was lost to at once, as it was said when the frame began.
     pub fn noted(&self, slot: u32) -> Option<Miss> {
         self.places[slot as usize].miss
     }

@@ -45,7 +45,7 @@ impl<P: Copy> Air<P> {
             let power_w = self.loss.power_w(distance_m2);
             if power_w >= self.radio.carrier_threshold_w {
                 let signal = Signal { frame, from, continues: false, power_w, until, decodable: false, rate };
-                self.hosts[index].signal_begins(now, signal, &self.mac, &self.rule);
+                self.hosts[index].signal_begins(now, &signal, &self.mac, &self.rule);
             }
         }
         self.watch_battery(now, host.0);

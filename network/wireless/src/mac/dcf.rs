@@ -45,36 +45,43 @@ pub(crate) enum Rule {
 }
 
 /// The machine of one host.
+///
+/// A signal reaches many hosts at once and changes little at each. What it changes comes first, in whole lines of the
+/// processor's cache: the machines of a hundred hosts do not fit there.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Dcf<P> {
     ear: Ear,
     /// Others have reserved the medium until here (network allocation vector).
     nav_until: Instant,
     contention: Contention,
     waiting: Waiting,
-    answer: Option<(Instant, Answer)>,
     /// Having sent a CTS, the host expects data until here.
     expecting_until: Instant,
+    /// Contention-free periods, where there are any.
+    point: Option<Box<Point<P>>>,
     host: HostId,
     pub listens_to_all: bool,
-    sequence: u16,
+    /// Whether it keeps to a timetable.
+    in_slots: bool,
+    /// The battery is empty.
+    is_off: bool,
+    /// With the counters of what becomes of signals first.
+    stats: HostStats,
+    answer: Option<(Instant, Answer)>,
     current: Option<Current<P>>,
+    sequence: u16,
     /// Packets that go together, the current one among them.
     block: Block<P>,
     /// The sender of the aggregate that is being received, and when the part of it ends that is on the air.
     following: Option<(HostId, Instant)>,
     queue: InterfaceQueue<P>,
     own_slots: OwnSlots,
-    /// Whether it keeps to a timetable.
-    in_slots: bool,
-    /// Contention-free periods, where there are any.
-    point: Option<Box<Point<P>>>,
     duplicates: Duplicates,
     /// The rate towards each neighbour, where it follows the losses.
     rates: BTreeMap<HostId, Arf>,
     interference: Interference,
     random: RandomStream,
-    stats: HostStats,
     /// Time for sleep in which the host sent or heard something.
     active_asleep: Duration,
     battery: Option<Battery>,
@@ -106,6 +113,7 @@ impl<P: Copy> Dcf<P> {
             stats: HostStats::default(),
             active_asleep: Duration::ZERO,
             battery: None,
+            is_off: false,
         }
     }
 
@@ -161,7 +169,7 @@ impl<P: Copy> Dcf<P> {
     }
 
     /// Something has changed that may keep the medium busy for longer.
-    #[inline]
+    #[inline(always)] // Most hosts do not contend.
     fn refresh(&mut self, now: Instant, mac: &Mac) {
         if self.contention.is_on() && !self.in_slots {
             let ready = self.ready_from(mac);
@@ -171,7 +179,7 @@ impl<P: Copy> Dcf<P> {
 
     /// A signal begins.
     #[inline]
-    pub fn signal_begins(&mut self, now: Instant, mut signal: Signal, mac: &Mac, rule: &Rule) {
+    pub fn signal_begins(&mut self, now: Instant, signal: &Signal, mac: &Mac, rule: &Rule) {
         if self.ear.reception_ends() <= now {
             self.nav_until = self.nav_until.max(self.nav_of_damage(mac));
         }
@@ -185,14 +193,14 @@ impl<P: Copy> Dcf<P> {
             Rule::Capture(ratio) => *ratio,
             Rule::ErrorCurves(curves) => return self.interfere(now, signal, mac, curves),
         };
-        signal.decodable &= !signal.continues || self.follows(now, signal.from);
+        let decodable = signal.decodable && (!signal.continues || self.follows(now, signal.from));
         let (stats, mut overpowered) = (&mut self.stats, false);
-        self.ear.signal_begins(now, signal, ratio, mac.is_ns2(), |loss| {
+        self.ear.signal_begins(now, signal, decodable, ratio, mac.is_ns2(), |loss| {
             overpowered |= loss == Loss::Overpowered;
             *counter(stats, loss) += 1;
         });
         if mac.config.aggregation.is_some() {
-            self.follow(now, &signal);
+            self.follow(now, &Signal { decodable, ..*signal });
         }
         if overpowered && mac.is_ns2() {
             self.nav_until = self.nav_until.max(signal.until + mac.eifs);
@@ -204,7 +212,7 @@ impl<P: Copy> Dcf<P> {
     pub fn watched_signal_begins(
         &mut self,
         now: Instant,
-        signal: Signal,
+        signal: &Signal,
         mac: &Mac,
         rule: &Rule,
     ) -> Option<Miss> {
@@ -263,7 +271,7 @@ impl<P: Copy> Dcf<P> {
     }
 
     /// A signal begins where error curves decide.
-    fn interfere(&mut self, now: Instant, signal: Signal, mac: &Mac, curves: &ErrorCurves) {
+    fn interfere(&mut self, now: Instant, signal: &Signal, mac: &Mac, curves: &ErrorCurves) {
         match self.ear.lock_or_lose(now, signal) {
             None => self.interference.lock(now, signal.power_w, signal.rate),
             Some(loss) => {

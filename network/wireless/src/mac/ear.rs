@@ -90,7 +90,7 @@ impl Ear {
 
     /// The air is not silent until the end of `signal`.
     #[inline]
-    fn hear(&mut self, now: Instant, signal: Signal) {
+    fn hear(&mut self, now: Instant, signal: &Signal) {
         let counted_until = self.energy_until.max(self.sending_until).max(now);
         if signal.until > counted_until {
             self.receiving += signal.until - counted_until;
@@ -100,7 +100,7 @@ impl Ear {
 
     /// A signal begins where error curves decide at the end of frames: the receiver locks on it if it is free. Says
     /// what is lost at once.
-    pub fn lock_or_lose(&mut self, now: Instant, signal: Signal) -> Option<Loss> {
+    pub fn lock_or_lose(&mut self, now: Instant, signal: &Signal) -> Option<Loss> {
         self.hear(now, signal);
         if !signal.decodable {
             return Some(Loss::Weak);
@@ -115,13 +115,14 @@ impl Ear {
         None
     }
 
-    /// A signal begins where powers decide. `lost` learns what is lost by it: the signal itself, and the frame that was
-    /// being received.
+    /// A signal begins where powers decide, `decodable` or not. `lost` learns what is lost by it: the signal itself,
+    /// and the frame that was being received.
     #[inline]
     pub fn signal_begins(
         &mut self,
         now: Instant,
-        signal: Signal,
+        signal: &Signal,
+        decodable: bool,
         ratio: f64,
         weak_is_damage: bool,
         mut lost: impl FnMut(Loss),
@@ -131,7 +132,7 @@ impl Ear {
             let sending = self.sending_until > now;
             self.until = signal.until;
             self.power_w = signal.power_w;
-            match (signal.decodable, sending) {
+            match (decodable, sending) {
                 (true, false) => {
                     self.locked = signal.frame;
                     self.damaged = false;
@@ -147,14 +148,14 @@ impl Ear {
             return;
         }
         if self.power_w >= ratio * signal.power_w {
-            return lost(if signal.decodable { Loss::Overpowered } else { Loss::Weak });
+            return lost(if decodable { Loss::Overpowered } else { Loss::Weak });
         }
         if self.locked != NONE {
             lost(Loss::Collided);
             self.locked = NONE;
             self.broken = Miss::Collided;
         }
-        lost(if signal.decodable { Loss::Collided } else { Loss::Weak });
+        lost(if decodable { Loss::Collided } else { Loss::Weak });
         self.damaged = true;
         if signal.until > self.until {
             self.until = signal.until;

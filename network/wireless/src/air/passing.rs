@@ -1,0 +1,101 @@
+//! Frames that begin and end at all who hear them.
+use super::Air;
+use super::power::watch_battery;
+use crate::event::{AirEvent, Miss};
+use crate::field::{NO_CHANNEL, Neighbour};
+use crate::mac::ear::Signal;
+use crate::mac::{Frame, FrameKind};
+use crate::resolution::Load;
+use prismux_units::Instant;
+
+impl<P: Copy> Air<P> {
+    /// A frame reaches all who can hear it.
+    pub(super) fn frame_begins(&mut self, now: Instant, slot: u32) {
+        let Some(frame) = self.frames.get(slot) else { return };
+        let watched = self.watched(frame);
+        let Self {
+            frames,
+            field,
+            hosts,
+            batteries,
+            sharing,
+            schedule,
+            random,
+            loss,
+            chance,
+            mac,
+            rule,
+            radio,
+            thresholds,
+            ..
+        } = self;
+        let Some((frame, hearers)) = frames.get_mut(slot) else { return };
+        let until = now + frame.airtime;
+        let (watched, mut miss) = (watched.unwrap_or(u32::MAX), Some(Miss::Unheard));
+        let (certain, is_powered) = (chance.is_certain(), mac.powers.is_some());
+        let (carrier_w, threshold_w) = (radio.carrier_threshold_w, thresholds.of(frame.rate));
+        let Frame { from, continues, rate, .. } = *frame;
+        let mut signal = Signal { frame: slot, from, continues, power_w: 0.0, until, decodable: false, rate };
+        for &Neighbour { host, power_w: mean } in
+            field.near(from.0, now, |distance_m2| loss.power_w(distance_m2))
+        {
+            let power_w = if certain { mean } else { mean * chance.draw(random) };
+            if power_w < carrier_w {
+                continue;
+            }
+            let decodable = power_w >= threshold_w;
+            (signal.power_w, signal.decodable) = (power_w, decodable);
+            let machine = &mut hosts[host as usize];
+            if host == watched {
+                miss = machine.watched_signal_begins(now, &signal, mac, rule);
+            } else {
+                machine.signal_begins(now, &signal, mac, rule);
+            }
+            if is_powered {
+                watch_battery(now, host, (&hosts[..], &*sharing), batteries, mac, schedule);
+            }
+            if decodable {
+                hearers.push(host);
+            }
+        }
+        let channel = field.channel(from.0).unwrap_or(NO_CHANNEL);
+        frames.begin(slot, (channel, until), miss);
+    }
+
+    /// The host that a frame is for, where it is told what becomes of the frame there.
+    fn watched(&self, frame: &Frame<Load<P>>) -> Option<u32> {
+        let is_watched = self.reports_frames && matches!(frame.kind, FrameKind::Data | FrameKind::Rts);
+        frame.to.filter(|_| is_watched).map(|to| to.0)
+    }
+
+    /// The packet that an RTS announces, which is the one that its sender tries to send.
+    pub(super) fn announced_by(&self, frame: &Frame<Load<P>>) -> Option<Load<P>> {
+        let sender = self.hosts.get(frame.from.0 as usize).filter(|_| frame.kind == FrameKind::Rts);
+        sender?.current_payload()
+    }
+
+    /// A frame has passed all who hear it.
+    pub(super) fn frame_ends(&mut self, now: Instant, slot: u32) {
+        let Some((frame, hearers)) = self.frames.take(slot) else { return };
+        let watched = self.watched(&frame).and_then(|host| self.hosts.get(host as usize));
+        let before = watched.map(|machine| *machine.counters());
+        for &host in &hearers {
+            let machine = &mut self.hosts[host as usize];
+            if machine.signal_ends(now, slot, &self.mac, &self.rule) {
+                machine.receive(now, &frame, &self.mac, &mut self.events);
+                if machine.is_for(&frame) {
+                    self.arm(now, host);
+                }
+            }
+        }
+        let payload = before.and_then(|_| frame.payload.or_else(|| self.announced_by(&frame)));
+        if let (Some(before), Some(to), Some(payload)) = (before, frame.to, payload) {
+            let miss = self.frames.noted(slot).or_else(|| self.hosts[to.0 as usize].missed(&frame, &before));
+            if let Some(miss) = miss {
+                let (kind, host, next_hop) = (frame.kind, frame.from, to);
+                self.events.push_back(AirEvent::Missed { kind, host, next_hop, miss, payload });
+            }
+        }
+        self.frames.remove(slot, hearers);
+    }
+}
