@@ -3,8 +3,8 @@
 //! `cargo run --release -p prismux-simulator --example adhoc -- NETWORK ROUTING,... NETWORKS SEEDS SECONDS`
 //!
 //! NETWORK is `transfer` (one TCP connection among 20 moving hosts), `stream` (datagrams instead), `cell` (100 hosts
-//! that write to one in their middle) or `cbr:SOURCES:PAUSE_S` (50 moving hosts, sources of 4 packets a second: J.
-//! Broch et al., MobiCom 1998).
+//! that write to one in their middle), `cbr:SOURCES:PAUSE_S` (50 moving hosts, sources of 4 packets a second: J.
+//! Broch et al., MobiCom 1998) or `wide:HOSTS` (hundreds of hosts at the density of the cell, here alone).
 //! ROUTING is `dsr`, `aodv`, `dsdv`; NETWORKS a number of random networks, or files of movements. Without ns-2 (`ns`)
 //! on this machine only this simulator runs.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it reads and prints.
@@ -86,7 +86,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [kind, routing, networks, seeds, seconds] = arguments.as_slice() else {
         return Err("arguments: NETWORK ROUTING,... NETWORKS SEEDS SECONDS".into());
     };
-    let kind = Kind::parse(kind).ok_or("NETWORK: transfer, stream, cell or cbr:SOURCES:PAUSE_S")?;
+    let kind =
+        Kind::parse(kind).ok_or("NETWORK: transfer, stream, cell, cbr:SOURCES:PAUSE_S or wide:HOSTS")?;
     let (seeds, seconds): (u64, u64) = (seeds.parse()?, seconds.parse()?);
     let networks: Vec<Network> = match networks.parse::<u64>() {
         Ok(count) => (1..=count).map(|number| Network::draw(kind, number, seconds)).collect(),
@@ -105,7 +106,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                     Ok(Measured::mean(&all?))
                 };
             let here = runs(&|seed| ours::run(network, routing, seed))?;
-            let there = ns2::is_there().then(|| runs(&|seed| ns2::run(network, routing, seed)));
+            let there = (kind.is_compared() && ns2::is_there())
+                .then(|| runs(&|seed| ns2::run(network, routing, seed)));
             let there = there.transpose().unwrap_or_else(|error| {
                 println!("{routing} {number:2} is left out of the means: {error}");
                 None

@@ -38,7 +38,7 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
     let kind = match network.kind {
         Kind::Transfer => "transfer",
         Kind::Cell => "cell",
-        Kind::Stream | Kind::Cbr { .. } => "cbr",
+        Kind::Stream | Kind::Cbr { .. } | Kind::Wide { .. } => "cbr",
     };
     let source = |s: &super::networks::Source| format!("{} {} {}", s.from, s.to, s.start_ms as f64 / 1e3);
     let sources: Vec<String> = network.sources().iter().map(source).collect();

@@ -64,7 +64,7 @@ pub fn run(network: &Network, routing: &str, seed: u64) -> Result<Measured, Box<
 
 /// Hops of datagrams above the fewest, and how many of them came by the fewest, from a run of its own.
 fn hops(network: &Network, routing: &str, seed: u64) -> Result<[f64; 2], Box<dyn Error>> {
-    if network.sources().is_empty() {
+    if network.sources().is_empty() || !network.kind.is_compared() {
         return Ok([f64::NAN; 2]);
     }
     let mut simulation = start(network, routing, seed, Transport::Tcp, true)?;
