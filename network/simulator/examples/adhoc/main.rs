@@ -5,8 +5,8 @@
 //! NETWORK is `transfer` (one TCP connection among 20 moving hosts), `stream` (datagrams instead), `cell` (100 hosts
 //! that write to one in their middle), `cbr:SOURCES:PAUSE_S` (50 moving hosts, sources of 4 packets a second: J.
 //! Broch et al., MobiCom 1998) or `wide:HOSTS` (hundreds of hosts at the density of the cell, here alone).
-//! ROUTING is `dsr`, `aodv`, `dsdv`; NETWORKS a number of random networks, or files of movements. Without ns-2 (`ns`)
-//! on this machine only this simulator runs.
+//! ROUTING is `dsr`, `aodv`, `dsdv`, or `direct` (every destination is a neighbour); NETWORKS a number of random
+//! networks, or files of movements. Without ns-2 (`ns`) on this machine only this simulator runs.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // A program, not a core: it reads and prints.
 mod networks;
 mod ns2;
