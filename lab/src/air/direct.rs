@@ -44,8 +44,14 @@ impl<P: 'static> Endpoint for Direct<P> {
         match input {
             Input::Send { destination, payload } => {
                 let (source, header) = (self.address, NoHeader);
-                let packet =
-                    Packet { source, destination, hop_limit: DATA_HOP_LIMIT, header, payload: Some(payload) };
+                let packet = Packet {
+                    source,
+                    destination,
+                    identification: 0,
+                    hop_limit: DATA_HOP_LIMIT,
+                    header,
+                    payload: Some(payload),
+                };
                 self.outbox.statistics.originated_packets += 1;
                 self.outbox.send(NextHop::Neighbour(destination), packet);
             }

@@ -220,6 +220,7 @@ fn play<R: RoutingEndpoint<u8>>(
         let packet = |header: R::Header| Packet {
             source: host(step[3]),
             destination: if step[4] == 255 { Ipv4Addr::BROADCAST } else { host(step[4]) },
+            identification: 0,
             hop_limit: step[5],
             header,
             payload,
