@@ -74,26 +74,27 @@ fn the_other_link_comes_back_where_members_return_receipts() {
     }
 }
 
-/// What a download gets in each half second of an outage of five seconds of the link that its ACKs return over, with
-/// and without a link between the two members.
-fn during_the_outage(are_neighbours: bool, receipts: bool) -> Vec<f64> {
+/// What a download gets in each `step` of an outage of five seconds, from `from` on, of the link that its ACKs return
+/// over, with and without a link between the two members.
+fn during_the_outage(from: Duration, step: Duration, are_neighbours: bool, receipts: bool) -> Vec<f64> {
     let mut uplinks = if receipts { uplinks().with_receipts() } else { uplinks() };
     if are_neighbours {
         uplinks.join_members();
     }
     let download = uplinks.download("download", Duration::ZERO);
     let (wwan, away) = (uplinks.wwan[0], Duration::from_secs(5));
-    uplinks.plan.event(AWAY, Action::both_ways(wwan, LinkChange::DOWN));
-    uplinks.plan.event(AWAY + away, Action::both_ways(wwan, LinkChange::UP));
+    uplinks.plan.event(from, Action::both_ways(wwan, LinkChange::DOWN));
+    uplinks.plan.event(from + away, Action::both_ways(wwan, LinkChange::UP));
     let mut simulation = uplinks.build();
-    simulation.run_until(Instant::ZERO + AWAY);
-    let halves = (0..10).map(|_| goodput(&mut simulation, download, Duration::from_millis(500))).collect();
+    simulation.run_until(Instant::ZERO + from);
+    let steps = away.as_nanos() / step.as_nanos();
+    let rates = (0..steps).map(|_| goodput(&mut simulation, download, step)).collect();
     let after = simulation.now() + Duration::from_secs(2);
     simulation.run_until(after);
     let back = goodput(&mut simulation, download, Duration::from_secs(4));
     assert!(back > 25e6, "after the return: {back}");
     assert_eq!(simulation.faults(), Vec::<String>::new());
-    halves
+    rates
 }
 
 #[test]
@@ -116,12 +117,28 @@ fn receipts_that_stay_away_tell_of_a_silent_link_within_three_hundred_millisecon
 #[test]
 fn a_member_whose_link_is_silent_sends_what_receivers_send_through_a_neighbour() {
     for receipts in [false, true] {
-        let alone = during_the_outage(false, receipts);
+        let half = Duration::from_millis(500);
+        let alone = during_the_outage(AWAY, half, false, receipts);
         assert!(alone[1..].iter().all(|rate| *rate == 0.0), "nothing tells what arrived: {alone:?}");
-        let together = during_the_outage(true, receipts);
+        let together = during_the_outage(AWAY, half, true, receipts);
         // The link that is left carries 8 Mbit/s; where members return receipts it does so from the second half second
         // on.
         let (from, least) = if receipts { (1, 6.5e6) } else { (2, 5e6) };
         assert!(together[from..].iter().all(|rate| *rate > least), "receipts {receipts}: {together:?}");
     }
+}
+
+/// At eight moments, tens of milliseconds apart: what is under way is another each time.
+#[test]
+fn a_download_pauses_for_no_more_than_three_hundred_milliseconds_when_the_way_of_its_acks_is_silent() {
+    let step = Duration::from_millis(20);
+    let pauses: Vec<u64> = (0..8)
+        .map(|moment| {
+            let rates = during_the_outage(AWAY + Duration::from_millis(37) * moment, step, true, true);
+            let longest = rates.split(|rate| *rate > 0.0).map(|pause| pause.len() as u64).max();
+            longest.unwrap_or_default() * step.as_millis()
+        })
+        .collect();
+    assert!(pauses.iter().all(|pause| *pause <= 300), "{pauses:?} ms");
+    assert!(pauses.iter().any(|pause| *pause >= 100), "the outage is seen: {pauses:?} ms");
 }
