@@ -63,6 +63,9 @@ const RATE_WINDOW_ROUNDS: u32 = 14;
 const RTT_WINDOW_ROUNDS: u32 = 14;
 /// The shortest RTT counts at least for this time.
 const RTT_WINDOW: Duration = Duration::from_secs(1);
+/// Kernels delay ACKs by no more than this.
+const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
+
 /// A round-trip time and when it was measured.
 #[derive(Debug, Clone, Copy)]
 struct RttSample {
@@ -205,7 +208,7 @@ impl LinkModel {
         if !self.learning {
             return;
         }
-        if let Some(rtt) = rtt {
+        if let Some(rtt) = rtt.filter(|rtt| !self.may_be_held(*rtt, bytes)) {
             self.on_rtt(now, rtt);
             if let Some(round) = &mut self.round {
                 round.on_rtt(rtt);
@@ -233,6 +236,13 @@ impl LinkModel {
         }
         self.delivered_at = now;
         self.set_cap();
+    }
+
+    /// True when the ACK of a packet of `bytes` that was alone on the link may have been delayed by the receiver, which
+    /// waits for a second packet (RFC 9293 section 3.8.6.3): its round trip says too much.
+    fn may_be_held(&self, rtt: Duration, bytes: u32) -> bool {
+        let is_alone = self.round.is_some_and(|round| round.peak_in_flight() <= u64::from(bytes));
+        is_alone && self.min_rtt().is_some_and(|least| rtt > least && rtt <= least + MAX_ACK_DELAY)
     }
 
     /// A packet arrived that this link may have delivered. That is no measure of its rate; but while only such

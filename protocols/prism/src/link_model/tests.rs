@@ -212,6 +212,22 @@ fn a_sender_with_little_to_say_does_not_make_a_link_look_slow() {
     assert!(pipe.model.in_startup(), "learned {} of the rate and took it for all", pipe.ratio());
 }
 
+#[test]
+fn acks_that_a_receiver_delays_for_a_packet_alone_make_a_link_neither_far_nor_slow() {
+    let mut pipe = Pipe::new(30.0, 40);
+    pipe.run_bursts(1, 1, Duration::from_millis(100));
+    let guess = pipe.model.planning_rate().unwrap();
+    pipe.delay = Duration::from_millis(80);
+    pipe.run_bursts(200, 1, Duration::from_millis(170));
+    assert!(pipe.model.in_startup());
+    assert!(pipe.model.planning_rate().unwrap() >= guess, "as many packets as fit in no more time");
+    assert!(pipe.model.min_rtt().unwrap() < Duration::from_millis(45));
+    // No receiver delays them by that much.
+    pipe.delay = Duration::from_millis(300);
+    pipe.run_bursts(50, 1, Duration::from_millis(400));
+    assert!(pipe.model.min_rtt().unwrap() > Duration::from_millis(295));
+}
+
 /// A sender far behind the proxy sends its window in bursts.
 #[test]
 fn the_cap_doubles_each_round_trip_when_packets_come_in_bursts_too() {
