@@ -1,6 +1,7 @@
 //! The links of a community as the proxy sees them: weight, packets in flight, NIP and hRTT (section IV).
 mod groups;
 mod guard;
+mod nearness;
 mod outstanding;
 mod probe_state;
 mod reordering;
@@ -52,6 +53,7 @@ pub struct Link {
     pub(crate) probe: ProbeState,
     /// Measured by the host before the link carried anything.
     round_trip: Option<Duration>,
+    near: bool,
     hrtt: Option<Duration>,
     hrtt_ages: bool,
     last_rtt: Option<Duration>,
@@ -84,6 +86,7 @@ impl Link {
             model: LinkModel::new(config.advertised_rate),
             probe: ProbeState::default(),
             round_trip: None,
+            near: true,
             hrtt: None,
             hrtt_ages: true,
             last_rtt: None,
@@ -325,7 +328,7 @@ impl LinkTable {
         }
         self.probes_from = Instant::ZERO;
         self.arrange();
-        self.assign_weights(settings);
+        self.share_out(settings);
     }
 
     /// A packet was given up; `by_age` if nothing else spoke against it.
@@ -365,7 +368,7 @@ impl LinkTable {
         self.in_flight_bytes -= link.in_flight_bytes;
         self.up.retain(|&other| other != id);
         self.arrange();
-        self.assign_weights(settings);
+        self.share_out(settings);
         true
     }
 

@@ -1,5 +1,6 @@
 //! The proxy: flows, links and verdicts.
 mod endpoint;
+mod opaque;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -10,12 +11,12 @@ pub use endpoint::ProxyInput;
 
 use crate::config::{LinkConfig, ProxyConfig};
 use crate::flow::Flow;
-use crate::flow_table::{FlowTable, fold};
+use crate::flow_table::FlowTable;
 use crate::ids::LinkId;
 use crate::reverse_path::timers as flow_timers;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
-use crate::verdict::{AckRewrite, DataRewrite, DropReason, Verdict};
+use crate::verdict::{AckRewrite, Verdict};
 use crate::{data_path, dispatch, ending, link_selection, pacing, reverse_path};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -26,10 +27,6 @@ use prismux_wire::{FlowKey, TcpFlags, TcpHeader};
 use timers::Timers;
 use unconfirmed::Unconfirmed;
 
-/// What the hash of an opaque flow is mixed with, so that it is not the host's own.
-const HASH_SALT: u64 = 0xA076_1D64_78BD_642F;
-/// What the number of a link is mixed with.
-const LINK_SALT: u64 = 0xE703_7ED1_A0B4_28DB;
 /// So many flows that wait get their turn for each packet of a receiver.
 const TURNS: usize = 2;
 /// And so many at once when it is not known which of them can go on; where more wait, the next of them after
@@ -258,36 +255,8 @@ impl<P: Clone> Proxy<P> {
         let Shared { config, links, selection, totals, .. } = &mut self.shared;
         if config.learn_rates && now.saturating_since(selection.reviewed) >= link_selection::REVIEW_INTERVAL {
             link_selection::review(now, links, selection, totals.peak_flight(), config.standby);
-            links.assign_weights(config);
+            links.share_out(config);
         }
-    }
-
-    /// A packet towards the receiver whose header says nothing to the proxy (UDP, QUIC, IPsec): all packets with one
-    /// hash take one link, chosen by weight, and only the flows of a departed link move.
-    pub fn handle_opaque(&mut self, flow_hash: u64, packet: P) {
-        self.shared.counters.opaque_packets += 1;
-        // Weighted rendezvous: each link draws an exponential time of rate W from the hash; the earliest wins.
-        let mut earliest: Option<(f64, LinkId)> = None;
-        for (id, link) in self.shared.links.usable() {
-            let draw = fold(flow_hash ^ HASH_SALT, u64::from(id.0) ^ LINK_SALT);
-            let uniform = ((draw >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-            let weight = link.full_weight.max(1e-9);
-            // Few of many links need a logarithm: -ln u is at least 1 - u.
-            if earliest.is_none_or(|(time, _)| (1.0 - uniform) / weight <= time) {
-                let time = -libm::log(uniform) / weight;
-                earliest = earliest.filter(|(before, _)| *before <= time).or(Some((time, id)));
-            }
-        }
-        let verdict = match earliest {
-            Some((_, link)) => {
-                Verdict::Forward { link, packet, rewrite: DataRewrite::default(), position: None }
-            }
-            None => {
-                self.shared.counters.dropped_no_link += 1;
-                Verdict::Drop { packet, reason: DropReason::NoLink }
-            }
-        };
-        self.shared.verdicts.push_back(verdict);
     }
 
     /// Receipts say this of a link now, whose tunnel adds `tunnel_bytes` to a packet. Only where links are learned does

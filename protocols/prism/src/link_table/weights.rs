@@ -6,9 +6,17 @@ use alloc::vec::Vec;
 use prismux_wire::KeepFactor;
 
 impl LinkTable {
+    /// Links or their rates have changed: sets weights, and which links flows that keep to one may take.
+    pub(crate) fn share_out(&mut self, settings: &ProxyConfig) {
+        self.assign_weights(settings);
+        if settings.learn_rates {
+            self.mark_near();
+        }
+    }
+
     /// Sets W0 of every link from the rates, keeping the present share `W / W0` of each. Links without a rate
     /// count as the slowest known one.
-    pub(crate) fn assign_weights(&mut self, settings: &ProxyConfig) {
+    fn assign_weights(&mut self, settings: &ProxyConfig) {
         let known: Vec<u64> = self
             .up()
             .filter_map(|(_, link)| link.rate())

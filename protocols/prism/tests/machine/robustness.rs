@@ -2,7 +2,7 @@
 use crate::support::{Bench, ack, at, data, flow, flow_number};
 use core::net::{IpAddr, Ipv6Addr};
 use prismux_prism::{LinkConfig, LinkId, LinkState, Proxy, ProxyConfig, ReverseState, RpcMode, Verdict};
-use prismux_units::{Duration, Instant};
+use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{FlowKey, SeqNumber, TcpFlags, TcpHeader};
 
 fn state(bench: &Bench) -> ReverseState {
@@ -177,6 +177,34 @@ fn opaque_flows_keep_their_link_and_only_those_of_a_departed_one_move() {
     bench.proxy.leave(at(2), LinkId(1));
     let after = links(&mut bench);
     assert!(before.iter().zip(&after).all(|(b, a)| b.0 == 1 || a == b));
+}
+
+/// A call or a query is as slow as its link.
+#[test]
+fn opaque_flows_take_near_links_unless_these_are_thin() {
+    let shares = |links: &[(u64, u64)]| -> Vec<usize> {
+        let mut bench = Bench::new(ProxyConfig::default(), &[]);
+        for (number, &(mbps, round_trip_ms)) in links.iter().enumerate() {
+            let config = LinkConfig {
+                advertised_rate: Some(Rate::from_mbps(mbps)),
+                round_trip: Some(Duration::from_millis(round_trip_ms)),
+                ..LinkConfig::default()
+            };
+            bench.proxy.join(at(1), LinkId(number as u8), config);
+        }
+        let mut shares = vec![0; links.len()];
+        for hash in 0..600_u64 {
+            bench.proxy.handle_opaque(hash.wrapping_mul(0x9E37_79B9_7F4A_7C15), hash);
+            shares[usize::from(bench.drain().forwarded[0].1.0)] += 1;
+        }
+        shares
+    };
+    let far = shares(&[(50, 40), (20, 90), (8, 300)]);
+    assert!(far[0] > 360 && far[1] > 120 && far[2] == 0, "{far:?}");
+    let thin = shares(&[(1, 10), (50, 60), (20, 300)]);
+    assert!(thin[0] < 40 && thin[1] > 560 && thin[2] == 0, "{thin:?}");
+    let alike = shares(&[(20, 300), (20, 310)]);
+    assert!(alike.iter().all(|count| *count > 240), "{alike:?}");
 }
 
 #[test]
