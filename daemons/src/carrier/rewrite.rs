@@ -39,6 +39,7 @@ pub(crate) fn change_data(rewrite: &DataRewrite, buffer: &mut [u8], length: usiz
 /// The core's verdict on an ACK as changes to bytes.
 pub(crate) fn to_bytes(rewrite: &AckRewrite) -> SegmentRewrite {
     SegmentRewrite {
+        seq: rewrite.seq,
         ack: Some(rewrite.ack),
         window: Some(rewrite.window),
         tsval: rewrite.tsval,

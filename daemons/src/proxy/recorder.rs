@@ -164,6 +164,10 @@ pub fn interface_name(link: LinkId) -> String {
     format!("link {}", link.0)
 }
 
+/// More than is recorded in one turn, after which all is written at once: a process that is killed between two writes
+/// leaves whole blocks behind.
+const TURN_BYTES: usize = 1 << 20;
+
 /// A recording under way.
 pub struct Recorder {
     capture: PcapNg<BufWriter<File>>,
@@ -180,7 +184,7 @@ impl Recorder {
     /// # Errors
     /// When the file cannot be made.
     pub fn create(path: &Path, settings: String, overhead_bytes: u32) -> io::Result<Self> {
-        let mut capture = PcapNg::new(BufWriter::new(create_beside(path)?))?;
+        let mut capture = PcapNg::new(BufWriter::with_capacity(TURN_BYTES, create_beside(path)?))?;
         let core = capture.add_interface(CORE, "what the core is told beside packets")?;
         let sender = capture.add_interface(SENDER, "from and to senders")?;
         let dropped = capture.add_interface(DROPPED, "dropped by the core")?;

@@ -133,6 +133,8 @@ pub enum SackRewrite {
 /// or not it differs from the original; the host recomputes checksums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckRewrite {
+    /// The sequence number, of an ACK that waited while its receiver sent something.
+    pub seq: Option<SeqNumber>,
     /// The acknowledgement number.
     pub ack: SeqNumber,
     /// The window field, before scaling.
@@ -153,6 +155,7 @@ impl AckRewrite {
     /// No change to a packet with `header`.
     pub fn identity(header: &TcpHeader) -> Self {
         Self {
+            seq: None,
             ack: header.ack,
             window: header.window,
             tsval: header.options.timestamps.map(|t| t.value),
@@ -172,6 +175,7 @@ impl AckRewrite {
 
     /// Applies the change to a typed header.
     pub fn apply(&self, header: &mut TcpHeader) {
+        header.seq = self.seq.unwrap_or(header.seq);
         header.ack = self.ack;
         header.window = self.window;
         header.flags |= self.ecn_echo;

@@ -29,6 +29,8 @@ pub enum SackRewrite {
 /// Changes to a TCP segment. `None` leaves a field as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SegmentRewrite {
+    /// Sequence number.
+    pub seq: Option<SeqNumber>,
     /// Acknowledgement number.
     pub ack: Option<SeqNumber>,
     /// Window, before scaling.
@@ -51,6 +53,7 @@ pub struct SegmentRewrite {
 impl SegmentRewrite {
     /// Applies the changes to a typed header.
     pub fn apply_to_header(&self, header: &mut TcpHeader) {
+        header.seq = self.seq.unwrap_or(header.seq);
         header.ack = self.ack.unwrap_or(header.ack);
         header.window = self.window.unwrap_or(header.window);
         header.flags = header.flags.without(self.clear_flags) | self.set_flags;
@@ -90,6 +93,9 @@ impl SegmentRewrite {
 
     /// Changes the fields of the fixed header.
     fn apply_to_fixed(&self, header: &mut [u8; FIXED_BYTES]) {
+        if let Some(seq) = self.seq {
+            header[4..8].copy_from_slice(&seq.0.to_be_bytes());
+        }
         if let Some(ack) = self.ack {
             header[8..12].copy_from_slice(&ack.0.to_be_bytes());
         }

@@ -16,12 +16,13 @@ fn rewrite() -> impl Strategy<Value = SegmentRewrite> {
         (0u8..6).prop_map(SackRewrite::Truncate),
     ];
     (
-        proptest::option::of(seq()),
+        (proptest::option::of(seq()), proptest::option::of(seq())),
         any::<(Option<u16>, Option<u32>, Option<u32>, u8, u8)>(),
         sack,
         proptest::option::of(loss_report()),
     )
-        .prop_map(|(ack, (window, tsval, tsecr, set, clear), sack, report)| SegmentRewrite {
+        .prop_map(|((seq, ack), (window, tsval, tsecr, set, clear), sack, report)| SegmentRewrite {
+            seq,
             ack,
             window,
             tsval,

@@ -112,6 +112,7 @@ fn parse_everything(bytes: &[u8]) {
     copy.extend_from_slice(&[0; 12]);
     let report = Some(LossReport { lost: SeqNumber(1), link: 2, flags: 0, keep: KeepFactor(3) });
     let rewrite = SegmentRewrite {
+        seq: Some(SeqNumber(0xFFFF_FFF0)),
         ack: Some(SeqNumber(7)),
         tsval: Some(1),
         sack: SackRewrite::Truncate(1),

@@ -144,6 +144,7 @@ fn recipe_to_rewrite(recipe: &[u8; REWRITE_RECIPE_BYTES]) -> SegmentRewrite {
         keep: KeepFactor(word(22) as u16),
     };
     SegmentRewrite {
+        seq: given(5).then(|| SeqNumber(word(24))),
         ack: given(0).then(|| SeqNumber(word(4))),
         window: given(1).then(|| word(8) as u16),
         tsval: given(2).then(|| word(10)),

@@ -50,6 +50,11 @@ impl Evidence {
         self.receiver_next.zip(self.sender_ack).filter(|(next, ack)| next.distance_from(*ack).abs() <= SLACK)
     }
 
+    /// One past the highest sequence number that the receiver has sent.
+    pub(crate) fn receiver_next(&self) -> Option<SeqNumber> {
+        self.receiver_next
+    }
+
     /// A believed segment from the sender.
     pub(crate) fn note_sender(&mut self, header: &TcpHeader) {
         if header.flags.contains(TcpFlags::ACK) {

@@ -19,6 +19,8 @@ pub(crate) struct HeldAck<P> {
     pub(crate) arrived: Micros,
     /// Control bits.
     pub(crate) flags: TcpFlags,
+    /// Came with the newest sequence number of its receiver: keep-alives and what others overtook do not.
+    pub(crate) has_newest_seq: bool,
     /// Bit 7: has timestamps; bit 6: goes out with its SACK blocks; bits 0 to 5: option bytes apart from SACK.
     options: u8,
     /// Number of SACK blocks.
@@ -40,10 +42,17 @@ impl<P> HeldAck<P> {
             serial,
             arrived: now,
             flags: header.flags,
+            has_newest_seq: false,
             options: (u8::from(timestamps.is_some()) << 7) | bare.wire_bytes().min(40) as u8,
             sack_blocks: header.options.sack.as_slice().len() as u8,
             packet,
         }
+    }
+
+    /// The same ACK, whose `header` came when the receiver had sent all below `receiver_next`.
+    pub(crate) fn seen(mut self, receiver_next: Option<SeqNumber>, header: &TcpHeader) -> Self {
+        self.has_newest_seq = receiver_next == Some(header.seq);
+        self
     }
 
     /// TSval, if it has timestamps.

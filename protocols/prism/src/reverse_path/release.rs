@@ -16,6 +16,9 @@ const OPTION_SPACE: usize = 40;
 /// The parts of an outgoing ACK that decide its rewriting.
 pub(crate) struct Outgoing {
     pub(crate) number: SeqNumber,
+    /// Came with the receiver's newest sequence number, and goes out with the newest of now: what the receiver has sent
+    /// meanwhile has gone before, and a sender discards what lies below that (RFC 9293 section 3.10.7.4).
+    pub(crate) has_newest_seq: bool,
     pub(crate) tsval: Option<u32>,
     pub(crate) sack_blocks: usize,
     pub(crate) other_option_bytes: usize,
@@ -31,6 +34,7 @@ impl Outgoing {
         bare.sack.truncate(0);
         Self {
             number,
+            has_newest_seq: false,
             tsval: header.options.timestamps.map(|t| t.value),
             sack_blocks: header.options.sack.as_slice().len(),
             other_option_bytes: bare.wire_bytes(),
@@ -43,6 +47,7 @@ impl Outgoing {
     pub(crate) fn held<P: Clone>(ack: &HeldAck<P>, number: SeqNumber, keep_sack: bool) -> Self {
         Self {
             number,
+            has_newest_seq: ack.has_newest_seq,
             tsval: ack.tsval(),
             sack_blocks: usize::from(ack.sack_blocks),
             other_option_bytes: ack.other_option_bytes(),
@@ -82,6 +87,7 @@ pub(crate) fn send<P: Clone>(
         None
     };
     let rewrite = AckRewrite {
+        seq: flow.evidence.receiver_next().filter(|_| outgoing.has_newest_seq),
         ack: outgoing.number,
         window: flow.window.field(outgoing.number, limit),
         tsval: flow.latest_tsval(outgoing.tsval),
@@ -131,7 +137,8 @@ pub(crate) fn original<P: Clone>(
     if shared.config.window_control && pure {
         let serial = flow.held.next_serial();
         let at = Micros::at(now);
-        let ack = HeldAck::new(header.ack, header, serial, at, packet);
+        let ack =
+            HeldAck::new(header.ack, header, serial, at, packet).seen(flow.evidence.receiver_next(), header);
         return flow.acks.push(ack.ready(header.ack, true, at));
     }
     let outgoing = Outgoing::arriving(header, header.ack, true, pure);

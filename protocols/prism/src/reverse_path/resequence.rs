@@ -45,7 +45,8 @@ pub(crate) fn normal<P: Clone>(
     let in_order = shared.buffers.new.len() <= 1 && !cumulative.before(new_end(shared, cumulative));
     if flow.held.is_empty() && in_order && shared.config.window_control {
         let serial = flow.held.next_serial();
-        let ack = HeldAck::new(cumulative, header, serial, Micros::at(now), packet);
+        let ack = HeldAck::new(cumulative, header, serial, Micros::at(now), packet)
+            .seen(flow.evidence.receiver_next(), header);
         return flow.acks.push(ack);
     }
     if flow.held.is_empty() && in_order {
@@ -77,7 +78,8 @@ fn hold<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, packet: &P, shared: &m
     let serial = flow.held.next_serial();
     let at = Micros::at(now);
     for range in &shared.buffers.new {
-        flow.held.insert(HeldAck::new(range.end, header, serial, at, packet.clone()));
+        let ack = HeldAck::new(range.end, header, serial, at, packet.clone());
+        flow.held.insert(ack.seen(flow.evidence.receiver_next(), header));
     }
     shared.counters.acks_held += 1;
 }

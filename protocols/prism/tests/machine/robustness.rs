@@ -179,6 +179,42 @@ fn opaque_flows_keep_their_link_and_only_those_of_a_departed_one_move() {
     assert!(before.iter().zip(&after).all(|(b, a)| b.0 == 1 || a == b));
 }
 
+/// What a receiver sends goes on at once, while ACKs that it sent before wait: with the sequence number that they came
+/// with the sender would discard them (RFC 9293 section 3.10.7.4).
+#[test]
+fn an_ack_that_waited_while_its_receiver_sent_data_goes_out_with_the_newest_sequence_number() {
+    for config in [ProxyConfig::paper(), ProxyConfig::default()] {
+        let mut bench = Bench::new(config, &[1000, 1000]);
+        bench.handshake(at(0), 1000, 0);
+        for seq in [1000, 2000] {
+            bench.send(at(11), seq, 1000);
+        }
+        let next = |header: TcpHeader, seq: u32| TcpHeader { seq: SeqNumber(seq), ..header };
+        let hole = bench.ack(at(40), &next(ack(1000, &[(2000, 3000)]), 1), 1);
+        assert_eq!(hole.numbers(), []);
+        let request = TcpHeader { flags: TcpFlags::ACK | TcpFlags::PSH, ..next(ack(1000, &[]), 1) };
+        bench.proxy.handle_reverse(at(41), flow(), &request, 100, 2);
+        let said = bench.drain();
+        assert_eq!(
+            said.released.iter().map(|ack| (ack.tag, ack.rewrite.seq)).collect::<Vec<_>>(),
+            [(2, None)]
+        );
+        let mut filled = bench.ack(at(42), &next(ack(3000, &[]), 101), 3).released;
+        filled.extend(bench.run_timers(at(150)).released);
+        let waited = filled.iter().find(|released| released.tag == 1).unwrap();
+        let mut header = next(ack(1000, &[]), 1);
+        waited.rewrite.apply(&mut header);
+        assert_eq!((header.ack, header.seq), (SeqNumber(3000), SeqNumber(101)));
+        // A keep-alive asks by its old number for an answer.
+        let keep_alive = next(ack(3000, &[]), 100);
+        for released in bench.ack(at(9000), &keep_alive, 4).released {
+            let mut header = keep_alive;
+            released.rewrite.apply(&mut header);
+            assert_eq!(header.seq, SeqNumber(100));
+        }
+    }
+}
+
 /// A call or a query is as slow as its link.
 #[test]
 fn opaque_flows_take_near_links_unless_these_are_thin() {
