@@ -1,15 +1,16 @@
 //! What others on a daemon's host may do to the sockets by which it is asked and commanded.
-use crate::network::{Daemon, Network, SENDER, wait_for};
+use crate::network::{Daemon, Network, PATIENCE, SENDER, wait_for};
 use crate::transfer::{Direction, Transfer};
 use prismux_daemons::commands::{self, Command as Order};
 use prismux_daemons::status;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// A user who owns nothing.
 const NOBODY: u32 = 65_534;
@@ -48,7 +49,16 @@ pub fn other_users() {
         if let Some(user) = user {
             command.uid(user).gid(user);
         }
-        command.status()
+        // Other tests' children hold the copy open for writing until they have become something else.
+        let start = Instant::now();
+        loop {
+            match command.status() {
+                Err(busy) if busy.kind() == ErrorKind::ExecutableFileBusy && start.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                answer => return answer,
+            }
+        }
     };
     assert!(ask(None).unwrap().success(), "the owner gets through");
     match ask(Some(NOBODY)) {

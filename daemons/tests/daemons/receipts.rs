@@ -29,10 +29,12 @@ pub fn measured() {
     wait_for("every packet has a fate", || {
         let (seen, dropped) = relay.truth();
         let link = link();
-        link["delivered_packets"] == seen - dropped && link["lost_packets"] == dropped
+        // What the relay's socket had no room for was lost too.
+        link["delivered_packets"] == seen - dropped
+            && link["lost_packets"] == seen.max(PACKETS) - (seen - dropped)
     });
     let (seen, dropped) = relay.truth();
-    assert!(seen >= PACKETS && dropped >= PACKETS / 50, "{seen} {dropped}");
+    assert!(seen > PACKETS * 9 / 10 && dropped >= seen / 50, "{seen} {dropped}");
 
     let (link, number) = (link(), |value: &serde_json::Value| value.as_f64().unwrap_or(-1.0));
     let share = dropped as f64 / seen as f64;

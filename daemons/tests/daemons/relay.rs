@@ -1,6 +1,7 @@
 //! A link of known behaviour between proxy and member, in user space: it delays, reorders and drops by count, and keeps
 //! the truth.
 use prismux_linux::namespace::Namespace;
+use prismux_linux::socket_option;
 use std::collections::BinaryHeap;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -51,6 +52,9 @@ impl Relay {
         let (outer, inner) = (bind(local), bind(&local.replace(":4755", ":0")));
         for socket in [&outer, &inner] {
             socket.set_nonblocking(true).unwrap();
+            // While a busy machine gives this thread no processor packets wait, half a second of them; without the
+            // right to that, as long as they may.
+            let _ = socket_option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, 4 << 20);
         }
         inner.connect(proxy).unwrap();
         let (address, truth) = (outer.local_addr().unwrap(), Arc::new(Truth::default()));
