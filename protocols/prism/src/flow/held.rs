@@ -30,8 +30,16 @@ pub(crate) struct HeldAck<P> {
 }
 
 impl<P> HeldAck<P> {
-    /// Takes what is needed of an ACK that arrived now.
-    pub(crate) fn new(number: SeqNumber, header: &TcpHeader, serial: u32, now: Micros, packet: P) -> Self {
+    /// Takes what is needed of an ACK that arrived now, to go out with `number`; its receiver has sent all below
+    /// `newest_seq`.
+    pub(crate) fn new(
+        number: SeqNumber,
+        header: &TcpHeader,
+        newest_seq: Option<SeqNumber>,
+        serial: u32,
+        now: Micros,
+        packet: P,
+    ) -> Self {
         let timestamps = header.options.timestamps;
         let mut bare = header.options;
         bare.sack.truncate(0);
@@ -42,17 +50,11 @@ impl<P> HeldAck<P> {
             serial,
             arrived: now,
             flags: header.flags,
-            has_newest_seq: false,
+            has_newest_seq: newest_seq == Some(header.seq),
             options: (u8::from(timestamps.is_some()) << 7) | bare.wire_bytes().min(40) as u8,
             sack_blocks: header.options.sack.as_slice().len() as u8,
             packet,
         }
-    }
-
-    /// The same ACK, whose `header` came when the receiver had sent all below `receiver_next`.
-    pub(crate) fn seen(mut self, receiver_next: Option<SeqNumber>, header: &TcpHeader) -> Self {
-        self.has_newest_seq = receiver_next == Some(header.seq);
-        self
     }
 
     /// TSval, if it has timestamps.

@@ -9,6 +9,9 @@ const FARTHER: u64 = 2;
 const MARGIN: Duration = Duration::from_millis(30);
 /// And so are the nearest that carry this share of all together: a thin link alone is not for all.
 const LEAST_SHARE: f64 = 0.5;
+/// A link that is near stays so up to this many times as far, or those of its flows would move, and come out of order,
+/// each time that its round trip wavers.
+const LEAVES: f64 = 1.5;
 
 impl Link {
     /// Whether flows that keep to one link should take it.
@@ -36,6 +39,7 @@ impl LinkTable {
         });
         let bound = (nearest * FARTHER + MARGIN).max(enough.map_or(nearest, |(distance, _)| *distance));
         for link in self.links.iter_mut().flatten() {
+            let bound = if link.near { bound.mul_f64(LEAVES) } else { bound };
             link.near = link.distance().is_none_or(|distance| distance <= bound);
         }
     }

@@ -79,7 +79,7 @@ fn no_ack_leaves_for_having_waited_its_turn() {
     let leaves = |waiting: usize, moved_at: u64| {
         let mut shared = shared(waiting, 1);
         let mut flow = flow(12, &mut shared);
-        let ack = HeldAck::new(SeqNumber(FIRST + PACKET), &header(0), 0, Micros::at(at(1)), 0);
+        let ack = HeldAck::new(SeqNumber(FIRST + PACKET), &header(0), None, 0, Micros::at(at(1)), 0);
         flow.acks.push(ack);
         (shared.pacer.turn_of, shared.pacer.moved_at) = (Some(0), at(moved_at));
         pacing::release_ready(&mut flow, &mut shared, at(11));
@@ -179,7 +179,7 @@ fn what_waits_its_turn_among_many_is_not_sent_once_more_for_that() {
         flow.receiver
             .iter_mut()
             .for_each(|receiver| receiver.advance(SeqNumber(FIRST + PACKET), &mut Vec::new()));
-        let ack = HeldAck::new(SeqNumber(FIRST + PACKET), &header(0), 0, Micros::at(at(1)), 0);
+        let ack = HeldAck::new(SeqNumber(FIRST + PACKET), &header(0), None, 0, Micros::at(at(1)), 0);
         flow.acks.push(ack);
         !spurious::is_spurious(&flow, SeqNumber(FIRST), SeqNumber(FIRST + PACKET), &shared, at(6))
     };

@@ -87,7 +87,7 @@ pub(crate) fn send<P: Clone>(
         None
     };
     let rewrite = AckRewrite {
-        seq: flow.evidence.receiver_next().filter(|_| outgoing.has_newest_seq),
+        seq: flow.evidence.newest_seq().filter(|_| outgoing.has_newest_seq),
         ack: outgoing.number,
         window: flow.window.field(outgoing.number, limit),
         tsval: flow.latest_tsval(outgoing.tsval),
@@ -137,8 +137,7 @@ pub(crate) fn original<P: Clone>(
     if shared.config.window_control && pure {
         let serial = flow.held.next_serial();
         let at = Micros::at(now);
-        let ack =
-            HeldAck::new(header.ack, header, serial, at, packet).seen(flow.evidence.receiver_next(), header);
+        let ack = HeldAck::new(header.ack, header, flow.evidence.newest_seq(), serial, at, packet);
         return flow.acks.push(ack.ready(header.ack, true, at));
     }
     let outgoing = Outgoing::arriving(header, header.ack, true, pure);

@@ -45,9 +45,8 @@ pub(crate) fn normal<P: Clone>(
     let in_order = shared.buffers.new.len() <= 1 && !cumulative.before(new_end(shared, cumulative));
     if flow.held.is_empty() && in_order && shared.config.window_control {
         let serial = flow.held.next_serial();
-        let ack = HeldAck::new(cumulative, header, serial, Micros::at(now), packet)
-            .seen(flow.evidence.receiver_next(), header);
-        return flow.acks.push(ack);
+        let newest_seq = flow.evidence.newest_seq();
+        return flow.acks.push(HeldAck::new(cumulative, header, newest_seq, serial, Micros::at(now), packet));
     }
     if flow.held.is_empty() && in_order {
         let keep = only_dsack(header, found);
@@ -76,10 +75,9 @@ fn only_dsack(header: &TcpHeader, found: &Identified) -> bool {
 /// Keeps the ACK back once per range that newly arrived, each time under the number of that range.
 fn hold<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, packet: &P, shared: &mut Shared<P>, now: Instant) {
     let serial = flow.held.next_serial();
-    let at = Micros::at(now);
+    let (at, newest_seq) = (Micros::at(now), flow.evidence.newest_seq());
     for range in &shared.buffers.new {
-        let ack = HeldAck::new(range.end, header, serial, at, packet.clone());
-        flow.held.insert(ack.seen(flow.evidence.receiver_next(), header));
+        flow.held.insert(HeldAck::new(range.end, header, newest_seq, serial, at, packet.clone()));
     }
     shared.counters.acks_held += 1;
 }
