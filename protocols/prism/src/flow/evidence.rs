@@ -11,8 +11,8 @@ use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
 const SLACK: i32 = 1 << 24;
 /// A sender may go this far beyond the receiver's right edge: window probes do.
 const EDGE_SLACK: u32 = 1 << 16;
-/// What a receiver may have sent beyond what its sender has acknowledged, to be believed without a second sign: a window
-/// without scaling.
+/// What a receiver may have sent beyond what its sender has acknowledged, to be believed without a second sign: a
+/// window without scaling.
 const UNACKNOWLEDGED: i32 = 1 << 16;
 /// The largest window there is (RFC 7323 section 2.3).
 const MAX_WINDOW: u32 = 1 << 30;
@@ -53,8 +53,8 @@ impl Evidence {
         self.receiver_next.zip(self.sender_ack).filter(|(next, ack)| next.distance_from(*ack).abs() <= SLACK)
     }
 
-    /// One past the highest sequence number that the receiver has sent, where the sender's acknowledgements bear it out:
-    /// a forged segment may be near enough to be believed, and must not lead an ACK out of the sender's window.
+    /// One past the highest sequence number that the receiver has sent, where the sender's acknowledgements bear it
+    /// out: a forged segment may be near enough to be believed, and must not lead an ACK out of the sender's window.
     pub(crate) fn newest_seq(&self) -> Option<SeqNumber> {
         let (next, acknowledged) = self.receiver_next.zip(self.sender_ack)?;
         (0..=UNACKNOWLEDGED).contains(&next.distance_from(acknowledged)).then_some(next)
