@@ -38,6 +38,10 @@ pub struct Replay {
     pub rewritten: u64,
     /// Packets dropped, and so decided again.
     pub dropped: u64,
+    /// Bytes at the end that are no whole entry and were left out: power was lost, or the disk was full.
+    pub cut_bytes: usize,
+    /// Decisions about the last packet that are not on record: whoever wrote them was stopped before.
+    pub unrecorded: usize,
     /// What differed: the first few.
     pub differences: Vec<String>,
 }
@@ -92,7 +96,7 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReplayError> {
     let mut machine = Machine {
         core: Proxy::new(config),
         expected: VecDeque::new(),
-        replay: Replay::default(),
+        replay: Replay { cut_bytes: capture.cut_bytes, ..Replay::default() },
         inputs: Vec::new(),
     };
     for packet in packets {
@@ -101,7 +105,7 @@ pub fn replay(file: &[u8]) -> Result<Replay, ReplayError> {
         }
         machine.step(&capture, packet)?;
     }
-    machine.leftovers();
+    machine.replay.unrecorded = machine.expected.len();
     Ok(machine.replay)
 }
 

@@ -20,6 +20,13 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
         print(serde_json::to_string(&json!({ "recordings": all })).map_err(Failure::failed)?)?;
     } else {
         print(table(&replays))?;
+        for (file, replay) in replays.iter().filter(|(_, replay)| replay.cut_bytes > 0) {
+            eprintln!(
+                "{}: its last {} bytes are no whole entry (power lost, disk full?) and were left out",
+                file.display(),
+                replay.cut_bytes
+            );
+        }
     }
     let differing: Vec<&(&Path, Replay)> =
         replays.iter().filter(|(_, replay)| !replay.differences.is_empty()).collect();

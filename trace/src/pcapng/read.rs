@@ -20,6 +20,9 @@ pub struct Capture {
     pub interfaces: Vec<Interface>,
     /// The packets, in order of appearance.
     pub packets: Vec<Packet>,
+    /// Bytes after the last whole block: whoever wrote them was stopped within a block, or lost power before they were
+    /// on disk.
+    pub cut_bytes: usize,
 }
 
 /// An interface of a capture.
@@ -68,10 +71,10 @@ impl fmt::Display for NotACapture {
 
 impl std::error::Error for NotACapture {}
 
-/// Reads a whole capture. Blocks of unknown types are skipped.
+/// Reads a capture up to its last whole block. Blocks of unknown types are skipped.
 ///
 /// # Errors
-/// When a block is cut short or contradicts itself, with its offset.
+/// When the first block is cut short, or any contradicts itself, with its offset.
 pub fn read(file: &[u8]) -> Result<Capture, NotACapture> {
     let mut capture = Capture::default();
     let (mut at, mut order, mut first_interface) = (0, ByteOrder::Little, 0);
@@ -79,11 +82,15 @@ pub fn read(file: &[u8]) -> Result<Capture, NotACapture> {
         let fail = |what| NotACapture { offset: at, what };
         let rest = file.get(at..).unwrap_or_default();
         let is_section = rest.starts_with(&SECTION_HEADER.to_le_bytes()); // Reads the same in both orders.
-        if is_section {
+        if is_section && (at == 0 || rest.len() >= 12) {
             order = section_order(rest).ok_or(fail("no byte-order mark"))?;
             first_interface = capture.interfaces.len();
         } else if at == 0 {
             return Err(fail("no section header"));
+        }
+        if at > 0 && is_cut(rest, order) {
+            capture.cut_bytes = rest.len();
+            break;
         }
         let (block_type, body, length) = block(rest, order).ok_or(fail("an impossible length"))?;
         match block_type {
@@ -124,6 +131,12 @@ impl ByteOrder {
 fn section_order(block: &[u8]) -> Option<ByteOrder> {
     let is_magic = |order: &ByteOrder| order.u32(block, 8) == Some(super::BYTE_ORDER_MAGIC);
     [ByteOrder::Little, ByteOrder::Big].into_iter().find(is_magic)
+}
+
+/// Whether the block at the start of `bytes` ends beyond them. A file system that lost power may leave zeroes there.
+fn is_cut(bytes: &[u8], order: ByteOrder) -> bool {
+    let is_short = order.u32(bytes, 4).is_none_or(|length| length as usize > bytes.len());
+    is_short || bytes.iter().all(|byte| *byte == 0)
 }
 
 /// Type, body and whole length of the block at the start of `bytes`.

@@ -120,7 +120,11 @@ fn a_broken_capture_says_where() {
     let good = capture_of_one();
     assert_eq!(read(b"GIF89a..").unwrap_err(), NotACapture { offset: 0, what: "no section header" });
     assert_eq!(read(&good[..8]).unwrap_err().what, "no byte-order mark");
-    assert_eq!(read(&good[..good.len() - 1]).unwrap_err().what, "an impossible length");
+    assert_eq!(read(&good[..24]).unwrap_err().what, "an impossible length");
+    let mut bad = good.clone();
+    let end = bad.len() - 4;
+    bad[end] ^= 4; // The length behind the block is not the one before it.
+    assert_eq!(read(&bad).unwrap_err().what, "an impossible length");
     let packet = blocks(&good)[3].1.as_ptr() as usize - good.as_ptr() as usize;
     let mut bad = good.clone();
     bad[packet] = 9; // An interface that is not there.
@@ -128,4 +132,20 @@ fn a_broken_capture_says_where() {
     let mut bad = good;
     bad[packet + 12] = 200; // More bytes than the block has.
     assert_eq!(read(&bad).unwrap_err().what, "a broken packet");
+}
+
+#[test]
+fn a_capture_cut_anywhere_behind_its_first_block_reads_up_to_its_last_whole_one() {
+    let whole = capture_of_one();
+    let starts: Vec<usize> =
+        blocks(&whole).iter().map(|(_, body)| body.as_ptr() as usize - whole.as_ptr() as usize - 8).collect();
+    let all = read(&whole).unwrap();
+    assert_eq!((all.packets.len(), all.cut_bytes), (1, 0));
+    for length in starts[1]..whole.len() {
+        let cut = read(&whole[..length]).unwrap();
+        let last_start = starts.iter().copied().filter(|start| *start <= length).max().unwrap();
+        assert_eq!((cut.packets.len(), cut.cut_bytes), (0, length - last_start), "{length}");
+    }
+    let with_zeroes = read(&[&whole[..], &[0; 4096]].concat()).unwrap();
+    assert_eq!((&with_zeroes.packets, with_zeroes.cut_bytes), (&all.packets, 4096));
 }
