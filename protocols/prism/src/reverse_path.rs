@@ -122,6 +122,8 @@ fn handle_ack<P: Clone>(
     }
     let pure = payload_bytes == 0 && !header.flags.intersects(TcpFlags::FIN | TcpFlags::URG);
     match shared.config.rpc {
+        // Its data comes another way: nothing here decides when an ACK is due.
+        _ if flow.sent_end.is_none() => release::untouched(flow, header, packet, shared),
         RpcMode::Off => release::untouched(flow, header, packet, shared),
         RpcMode::Resequence => resequence::normal(flow, header, pure, &found, packet, shared, now),
         RpcMode::Full => full(flow, header, pure, &found, packet, shared, now),

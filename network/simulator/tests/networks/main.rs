@@ -31,6 +31,7 @@ mod relays;
 mod repairs;
 mod rough_links;
 mod several_radios;
+mod shared_link;
 mod stp;
 mod striping;
 mod tcp_door;

@@ -28,6 +28,8 @@ pub(super) struct MemberTunnel {
     pub overhead_bytes: u32,
     /// By node: the proxy reaches it through its members.
     pub serves: Arc<[bool]>,
+    /// By node: what it sends to those passes the proxy.
+    pub passed_from: Arc<[bool]>,
 }
 
 impl Node for MemberNode {
@@ -102,8 +104,7 @@ impl MemberTunnel {
     fn takes(&self, context: &NodeContext<'_>, packet: Transit) -> bool {
         let stored = context.network.pool.get(packet.carried.packet);
         let (source, destination) = (stored.source, stored.destination);
-        let outward =
-            self.serves[source.index()] && !self.serves[destination.index()] && destination != self.proxy;
+        let outward = self.serves[source.index()] && self.passed_from[destination.index()];
         outward && !stored.encapsulated
     }
 

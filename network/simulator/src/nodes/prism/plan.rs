@@ -29,6 +29,8 @@ struct Draft<'a> {
     members: Vec<NodeId>,
     /// By node: packets for it travel over the members' links.
     serves: Arc<[bool]>,
+    /// By node: its packets for those pass the proxy.
+    passed_from: Arc<[bool]>,
 }
 
 /// A member's place in a community.
@@ -52,7 +54,8 @@ pub(crate) fn found(
     let plan = ground.plan;
     let drafts = plan.node_ids().filter(|node| !bypassed.contains(node)).filter_map(|node| {
         let Role::PrismProxy(settings) = &plan[node].role else { return None };
-        Some(Draft { node, settings, members: Vec::new(), serves: Arc::new([]) })
+        let (serves, passed_from): (Arc<[bool]>, Arc<[bool]>) = (Arc::new([]), Arc::new([]));
+        Some(Draft { node, settings, members: Vec::new(), serves, passed_from })
     });
     let members = plan.of_kind(NodeKind::Member).into_iter();
     let members = members.map(|node| Member::unconnected(node, &plan[node].name));
@@ -70,6 +73,22 @@ impl Draft<'_> {
     /// Bytes that its tunnels add to a packet: nodes know each other by IPv4 addresses.
     fn tunnel_bytes(&self) -> u32 {
         self.settings.tunnel.overhead_bytes(IpFamily::V4)
+    }
+
+    /// A host that reaches those whom the proxy serves past it, as neighbours do on a member's link, gets its answers past
+    /// it too.
+    fn find_passed(&mut self, ground: &Ground<'_>) {
+        let mut passed_from = vec![false; ground.places.len()];
+        for flow in &ground.plan.flows {
+            for (outside, inside) in [(flow.from, flow.to), (flow.to, flow.from)] {
+                let crosses =
+                    outside != self.node && !self.serves[outside.index()] && self.serves[inside.index()];
+                if crosses && !passed_from[outside.index()] {
+                    passed_from[outside.index()] = ground.path(outside, inside).contains(&self.node);
+                }
+            }
+        }
+        self.passed_from = passed_from.into();
     }
 
     /// The other members that a link joins to `member`.
@@ -164,6 +183,7 @@ impl Finder<'_> {
                     && ground.path(draft.node, node).iter().any(|hop| draft.members.contains(hop))
             };
             draft.serves = (0..ground.places.len()).map(NodeId::new).map(serves).collect();
+            draft.find_passed(ground);
         }
     }
 
@@ -198,6 +218,7 @@ impl Finder<'_> {
                 proxy: draft.node,
                 overhead_bytes: draft.tunnel_bytes(),
                 serves: Arc::clone(&draft.serves),
+                passed_from: Arc::clone(&draft.passed_from),
             });
             // Without a proxy it is a router.
             if let Some(tunnel) = tunnel {
@@ -221,7 +242,7 @@ impl Finder<'_> {
             let (tunnel_bytes, alarm) = (draft.tunnel_bytes(), Alarm::new());
             let is_asked =
                 draft.members.iter().any(|&member| !draft.neighbours_of(self.ground, member).is_empty());
-            let Draft { node, members, serves, settings } = draft;
+            let Draft { node, members, serves, settings, .. } = draft;
             let meters =
                 if settings.receipts { Meters::new(members.len(), settings.fec) } else { Meters::default() };
             let node_of_proxy = ProxyNode { proxy, tunnel_bytes, members, serves, meters, is_asked, alarm };
