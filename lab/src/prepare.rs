@@ -120,6 +120,10 @@ impl Stage<'_> {
             seed,
             schedule,
             bytes,
+            updates_every: match flow.traffic {
+                Traffic::Bulk { updates_every, .. } => updates_every.map(|every| every.as_u64()),
+                _ => None,
+            },
             sender,
             caller: self.inside(flow.to.index(), || maker.caller(path.address))?.map_err(failed)?,
             server,

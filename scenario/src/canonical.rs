@@ -141,6 +141,10 @@ fn flow(out: &mut Lines, plan: &Plan, flow: &Flow) {
     }
     out.debug(&format!("{path}.via"), &flow.via.map(|node| &plan[node].name));
     match &flow.traffic {
+        // As before a receiver could write back.
+        Traffic::Bulk { bytes, updates_every: None } => {
+            out.line(&format!("{path}.traffic"), format!("Bulk {{ bytes: {bytes:?} }}"));
+        }
         // As before exchanges could be counted.
         Traffic::RequestResponse { request, response, think, exchanges: None } => {
             let text = format!("request: {request:?}, response: {response:?}, think: {think:?}");

@@ -85,6 +85,12 @@ pub const FLOW: &[Key] = &[
     ),
     key("pattern", "name", "\"bulk\", for udp \"cbr\"", "what the application sends"),
     key("bytes", "size", "until stopped", "bulk: size of the file"),
+    key(
+        "updates_every",
+        "size",
+        "never",
+        "bulk: the receiver writes 48 B back each time that so much has come, as HTTP/2's flow control does (tcp)",
+    ),
     key("start", "duration", "0 s", "when it starts"),
     key("stop", "duration", "end of the run", "when it stops"),
     key(

@@ -6,10 +6,12 @@ use super::tcp_info::TcpInfo;
 use super::window_watch::WindowWatch;
 use super::{Arrivals, FlowOutcome, Schedule, WAIT};
 use prismux_endpoint::random::Seed;
+use prismux_plan::UPDATE_BYTES;
 use prismux_trace::event::SharedLog;
 use prismux_units::{Duration, Instant};
-use socket2::Socket;
+use socket2::{SockRef, Socket};
 use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::time;
 
@@ -22,6 +24,8 @@ pub(crate) struct TcpFlow {
     pub seed: Seed,
     pub schedule: Schedule,
     pub bytes: Option<u64>,
+    /// The receiver writes [`UPDATE_BYTES`] back each time that so many bytes have come.
+    pub updates_every: Option<u64>,
     pub sender: SenderEnd,
     pub caller: Socket,
     pub server: SocketAddrV4,
@@ -80,9 +84,14 @@ impl TcpFlow {
         }
         let left = time::Duration::from_nanos((self.schedule.stop - self.schedule.now()).as_nanos());
         self.caller.connect_timeout(&self.server.into(), CONNECT_TIMEOUT.min(left))?;
+        if self.updates_every.is_some() {
+            self.caller.set_tcp_nodelay(true)?;
+        }
         outcome.connected_at = Some(self.schedule.now());
         let mut stream: TcpStream = self.caller.try_clone()?.into();
         stream.set_read_timeout(Some(WAIT))?;
+        stream.set_write_timeout(Some(WAIT))?;
+        let mut updates = self.updates_every.map(|every| Updates { every, due: 0, written: 0 });
         let mut verifier = Verifier::new(self.seed, &self.name);
         let mut arrivals = Arrivals::default();
         let mut buffer = vec![0; PIECE_BYTES];
@@ -94,6 +103,9 @@ impl TcpFlow {
                     verifier.take(&buffer[..count]);
                     if Some(arrivals.total_bytes) == self.bytes {
                         outcome.completed_at = Some(arrivals.last_at);
+                    }
+                    if let Some(updates) = &mut updates {
+                        updates.write(&mut stream, arrivals.total_bytes)?;
                     }
                 }
                 Err(error) if is_pause(&error) => {}
@@ -143,6 +155,9 @@ impl TcpFlow {
                     break;
                 }
             }
+            if self.updates_every.is_some() {
+                read_what_has_come(&stream);
+            }
             sampler.look(self, &stream, &mut sent.samples);
         }
         if left == 0 {
@@ -160,6 +175,7 @@ impl TcpFlow {
         }
         while !self.schedule.is_over() {
             match stream.read(&mut [0; 64]) {
+                Ok(1..) => {}
                 Err(error) if is_pause(&error) => sampler.look(self, stream, &mut sent.samples),
                 _ => return,
             }
@@ -169,6 +185,38 @@ impl TcpFlow {
     fn infos(&self, stream: &TcpStream) -> io::Result<Vec<TcpInfo>> {
         if self.mptcp { TcpInfo::of_subflows(stream) } else { Ok(vec![TcpInfo::of(stream)?]) }
     }
+}
+
+/// What a receiver writes back beside its ACKs.
+struct Updates {
+    every: u64,
+    /// Bytes to write so far,
+    due: u64,
+    /// and those that the kernel has taken.
+    written: u64,
+}
+
+impl Updates {
+    /// Writes what is due once `received` bytes have come; what the kernel does not take waits for the next call.
+    fn write(&mut self, stream: &mut TcpStream, received: u64) -> io::Result<()> {
+        self.due = received / self.every * UPDATE_BYTES;
+        while self.written < self.due {
+            let length = (self.due - self.written).min(UPDATE_BYTES) as usize;
+            match stream.write(&[0; UPDATE_BYTES as usize][..length]) {
+                Ok(count) => self.written += count as u64,
+                Err(error) if is_pause(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes what the receiver wrote out of the sender's buffer, so that its window stays open.
+fn read_what_has_come(stream: &TcpStream) {
+    let mut buffer = [MaybeUninit::uninit(); 4096];
+    let socket = SockRef::from(stream);
+    while matches!(socket.recv_with_flags(&mut buffer, libc::MSG_DONTWAIT), Ok(1..)) {}
 }
 
 /// Waits for the other end to call; `None` when the flow's end comes first.

@@ -48,6 +48,7 @@ const TESTS: &[Test] = &[
     ("a_download_through_the_proxy_arrives_whole", members::proxied_download),
     ("answers_to_a_receiver_go_through_the_proxy", members::proxied_answers),
     ("a_download_by_gre_in_udp_arrives_whole", members::gre_in_udp),
+    ("a_receiver_that_writes_back_gets_its_download_over_both_links", members::receiver_writes_back),
     ("a_download_by_sealed_tunnels_arrives_whole", members::sealed),
     ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),
     ("what_is_under_way_to_a_leaving_member_arrives", members::leaves_in_good_order),

@@ -122,6 +122,17 @@ pub fn gre_in_udp() {
     assert_eq!(outcome.flows["download"].senders[0].mss_bytes, 1416);
 }
 
+/// The receiver writes a little back for every 32 kB, as HTTP/2 does, and the sender's kernel takes what its ACKs say.
+pub fn receiver_writes_back() {
+    let (bytes, updates_every) = (Some(ByteCount::new(6_000_000)), Some(ByteCount::new(32_768)));
+    let flow = download(Transport::Tcp).traffic(Traffic::Bulk { bytes, updates_every });
+    let outcome = run(&community(20.0, &[link(10, 10), link(10, 15)], flow));
+    let flow = &outcome.flows["download"];
+    assert_eq!((outcome.result.flows["download"].bytes, &flow.trouble), (6_000_000, &None));
+    let share = outcome.result.links["wwan2"].share.expect("a share");
+    assert!((0.3..0.7).contains(&share), "both links carry it: {share}");
+}
+
 pub fn sealed() {
     let flow = download(Transport::Tcp).bytes(ByteCount::new(2_000_000));
     let plan = with_tunnel(community(20.0, &[link(10, 10), link(10, 10)], flow), Tunnel::Sealed);

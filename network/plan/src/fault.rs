@@ -127,6 +127,13 @@ pub enum Problem {
     EmptyExchange,
     /// Writes without a byte, or without time between them.
     EmptyWrites,
+    /// A receiver that writes back after no byte.
+    EmptyUpdates,
+    /// A receiver that writes back over a transport that carries nothing that way.
+    UpdatesWithoutTcp {
+        /// Name of the transport.
+        transport: &'static str,
+    },
     /// TCP-PRISM without a proxy to listen to.
     PrismWithoutProxy,
     /// `via` is not a member; the members there are.

@@ -38,6 +38,8 @@ impl Problem {
             Self::ShapeWithoutMean(shape) => format!("found {shape}"),
             Self::NothingToRun => "found no program".to_owned(),
             Self::EmptyDatagrams => "found packets without payload or without a rate".to_owned(),
+            Self::EmptyUpdates => "found updates after every 0 B".to_owned(),
+            Self::UpdatesWithoutTcp { transport } => format!("found updates with transport \"{transport}\""),
             Self::EmptyWrites => "found writes without a byte or without time between them".to_owned(),
             Self::EmptyExchange => "found requests or responses without a byte".to_owned(),
             Self::PrismWithoutProxy => "found \"tcp-prism\" without a proxy".to_owned(),
@@ -89,7 +91,8 @@ impl Problem {
             Self::ShapeWithoutMean(_) => "a number above 1: Pareto's law has no mean below",
             Self::EmptyDatagrams => "packets of more than 28 B, which are headers, and a rate above zero",
             Self::NothingToRun => "a program with its arguments",
-            Self::EmptyExchange => "at least 1 B",
+            Self::EmptyExchange | Self::EmptyUpdates => "at least 1 B",
+            Self::UpdatesWithoutTcp { .. } => "a transport over which a receiver can write back",
             Self::EmptyWrites => "at least 1 B, and a time above zero",
             Self::PrismWithoutProxy => "a prism-proxy on the flow's way",
             Self::PrismPastProxy => "a flow that passes the proxy",
@@ -136,6 +139,9 @@ impl Problem {
             Self::WrongPattern { .. } => {
                 "cbr and pareto need transport = \"udp\", request-response \"tcp\", writes \"tcp\" or \"rcp\""
                     .to_owned()
+            }
+            Self::UpdatesWithoutTcp { .. } => {
+                "use transport = \"tcp\", or leave out updates_every".to_owned()
             }
             Self::PrismWithoutProxy => {
                 "use transport = \"tcp\", or add a node of kind \"prism-proxy\"".to_owned()

@@ -56,7 +56,7 @@ impl Flow {
     /// A file of `bytes`.
     #[must_use]
     pub fn bytes(self, bytes: ByteCount) -> Self {
-        self.traffic(Traffic::Bulk { bytes: Some(bytes) })
+        self.traffic(Traffic::bulk(Some(bytes)))
     }
 
     /// Other traffic than a file.
@@ -98,7 +98,7 @@ impl Flow {
     /// Bytes of the file, when the flow carries one that ends.
     pub fn file_bytes(&self) -> Option<ByteCount> {
         match self.traffic {
-            Traffic::Bulk { bytes } => bytes,
+            Traffic::Bulk { bytes, .. } => bytes,
             _ => None,
         }
     }

@@ -52,7 +52,7 @@ pub use prismux_wire::IpFamily;
 pub use program::Program;
 pub use radio::{Cells, FurtherRadio, Power, Radio, Routing};
 pub use tcp::{Congestion, TcpSettings};
-pub use traffic::{Traffic, UDP_HEADER_BYTES};
+pub use traffic::{Traffic, UDP_HEADER_BYTES, UPDATE_BYTES};
 pub use transport::{
     MptcpSettings, Pipe, PtcpSettings, R2cpSettings, RcpOpener, RcpSettings, StripedOver, StripingSettings,
     Transport,

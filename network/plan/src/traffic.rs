@@ -8,6 +8,9 @@ pub enum Traffic {
     Bulk {
         /// Size; without end when `None`.
         bytes: Option<ByteCount>,
+        /// The receiver writes [`UPDATE_BYTES`] back each time that so many have come, as HTTP/2's flow control does;
+        /// never when `None`.
+        updates_every: Option<ByteCount>,
     },
     /// A request, its response, a pause, again, over one connection.
     RequestResponse {
@@ -54,9 +57,18 @@ pub enum Traffic {
 /// IPv4 header (RFC 791) and UDP header (RFC 768) of a datagram.
 pub const UDP_HEADER_BYTES: u64 = 28;
 
+/// An update of two windows in HTTP/2, the connection's and the stream's: two frames of 13 bytes (RFC 9113, section 6.9)
+/// in a record of TLS 1.3 (RFC 8446, section 5.2).
+pub const UPDATE_BYTES: u64 = 2 * 13 + 22;
+
 impl Traffic {
     /// Data until the flow stops.
-    pub const ENDLESS: Self = Self::Bulk { bytes: None };
+    pub const ENDLESS: Self = Self::Bulk { bytes: None, updates_every: None };
+
+    /// A file, or data until the flow stops, for which nothing comes back but ACKs.
+    pub const fn bulk(bytes: Option<ByteCount>) -> Self {
+        Self::Bulk { bytes, updates_every: None }
+    }
 
     /// True for traffic whose packets nobody answers.
     pub const fn is_datagrams(&self) -> bool {

@@ -178,6 +178,14 @@ fn traffic_fits_its_transport_and_can_be_made() {
         let think = Duration::ZERO;
         plan.flows[0].traffic = Traffic::RequestResponse { request, response, think, exchanges: None };
     });
+    let updates = |every| Traffic::Bulk { bytes: None, updates_every: Some(ByteCount::new(every)) };
+    assert_fault("flows.download.updates_every", "found updates after every 0 B", |plan| {
+        plan.flows[0].traffic = updates(0);
+    });
+    assert_fault("flows.download.updates_every", "found updates with transport \"mptcp\"", |plan| {
+        plan.flows[0].transport = Transport::Mptcp(MptcpSettings::DEFAULT);
+        plan.flows[0].traffic = updates(32_768);
+    });
 }
 
 #[test]

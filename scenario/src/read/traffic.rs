@@ -33,7 +33,8 @@ pub(super) fn read(reader: &Reader<'_>, pattern: Traffic) -> Option<Traffic> {
                 let remedy = "leave the key out for data until the end".to_string();
                 reader.wrong("bytes", "found an empty file", "at least 1 B", Some(remedy));
             }
-            Some(Traffic::Bulk { bytes })
+            let updates_every = reader.bytes("updates_every");
+            Some(Traffic::Bulk { bytes, updates_every })
         }
         Traffic::RequestResponse { request, think, exchanges, .. } => {
             needs("response", "20 kB");

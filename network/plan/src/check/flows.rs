@@ -66,6 +66,9 @@ impl Plan {
         if let Some((key, problem)) = numbers(&flow.traffic) {
             add(key, problem);
         }
+        if let Some(problem) = silent_receiver(flow) {
+            add("updates_every", problem);
+        }
         if flow.transport == Transport::TcpPrism && self.proxies().is_empty() {
             add("transport", Problem::PrismWithoutProxy);
         }
@@ -193,6 +196,13 @@ fn check_striping(flow: &Flow, found: &mut Findings) {
     }
 }
 
+/// A receiver that is to write back, over a transport that carries one direction.
+fn silent_receiver(flow: &Flow) -> Option<Problem> {
+    let updates = matches!(flow.traffic, Traffic::Bulk { updates_every: Some(_), .. });
+    let problem = || Problem::UpdatesWithoutTcp { transport: flow.transport.name() };
+    (updates && flow.transport != Transport::Tcp).then(problem)
+}
+
 /// Numbers of which no traffic can be made.
 fn numbers(traffic: &Traffic) -> Option<(&'static str, Problem)> {
     match *traffic {
@@ -203,6 +213,9 @@ fn numbers(traffic: &Traffic) -> Option<(&'static str, Problem)> {
             if packet.as_u64() <= UDP_HEADER_BYTES || rate == Rate::ZERO =>
         {
             Some(("packet", Problem::EmptyDatagrams))
+        }
+        Traffic::Bulk { updates_every: Some(ByteCount::ZERO), .. } => {
+            Some(("updates_every", Problem::EmptyUpdates))
         }
         Traffic::RequestResponse { request, response, .. } if request.min(response) == ByteCount::ZERO => {
             Some(("response", Problem::EmptyExchange))

@@ -31,6 +31,9 @@ pub(crate) fn planned(flow: &Flow) -> AnyTransport {
         (&Traffic::Writes { size, every }, _) => {
             TcpFlow { writes: Some((size.as_u64(), every)), ..TcpFlow::new(tcp) }.into()
         }
+        (&Traffic::Bulk { updates_every: Some(every), .. }, _) => {
+            TcpFlow { updates_every: Some(every.as_u64()), ..TcpFlow::new(tcp) }.into()
+        }
         (_, Transport::TcpPrism) => TcpFlow::new(tcp).with_loss_reports().into(),
         (_, Transport::TcpHo) => TcpFlow::new(tcp).with_handoff(Default::default()).into(),
         (_, Transport::TcpDoor(settings)) => TcpFlow::new(tcp).with_order_watch(settings).into(),

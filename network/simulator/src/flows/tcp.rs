@@ -9,7 +9,7 @@ use super::policy::{CongestionFactory, ExtensionFactory};
 use super::transport::{Built, BuiltFlow, FlowBuild, SegmentShape, Transport};
 use crate::core::ids::EndpointId;
 use crate::core::policy_role::PolicyRole;
-use endpoint::{CustomParts, Role, TcpEndpoint, TcpSetup};
+use endpoint::{CustomParts, Role, TcpEndpoint, TcpSetup, Updates};
 use pair::TcpPair;
 use prismux_prism::TcpPrism;
 use prismux_tcp::TcpConfig;
@@ -39,6 +39,8 @@ pub struct TcpFlow {
     pub door: Option<DoorConfig>,
     /// The application writes so many bytes every so often, and not a file.
     pub writes: Option<(u64, Duration)>,
+    /// The receiver writes [`prismux_plan::UPDATE_BYTES`] back each time that so many bytes have come.
+    pub updates_every: Option<u64>,
     /// The name in results: `"tcp"`, `"tcp-prism"`, `"tcp-ho"`.
     pub name: String,
 }
@@ -55,6 +57,7 @@ impl TcpFlow {
             hears_damage: false,
             door: None,
             writes: None,
+            updates_every: None,
             name: "tcp".into(),
         }
     }
@@ -113,7 +116,9 @@ impl Transport for TcpFlow {
             congestion: build.congestion.or(self.congestion.as_ref()).cloned(),
             door: self.door.clone(),
         };
-        let mut pair = pair(build, [(&self.sender, source), (&self.receiver, Role::Sink)], custom);
+        let updates = self.updates_every.map(|every| Updates { every, written: 0 });
+        let mut pair =
+            pair(build, [(&self.sender, source), (&self.receiver, Role::Sink { updates })], custom);
         if self.handoff.is_some() || self.hears_damage {
             let extras = pair.ends[1].extras.get_or_insert_default();
             extras.notifier = self.handoff.as_ref().map(HandoffHost::new);

@@ -82,7 +82,7 @@ fn a_download_is_whole_with_repairs() {
         let receive_buffer = ByteCount::new(16_000_000);
         let config =
             TcpConfig { mss: 1420, receive_buffer, max_out_of_order_ranges: 1 << 16, ..TcpConfig::modern() };
-        let traffic = Traffic::Bulk { bytes: Some(ByteCount::new(20_000_000)) };
+        let traffic = Traffic::bulk(Some(ByteCount::new(20_000_000)));
         let flow = Flow::new("download", server, receiver, Transport::Tcp).traffic(traffic);
         let download = options.carry(&mut plan, flow, TcpFlow::new(config));
         let mut simulation = Simulation::from_plan(&plan, Seed(seed), options).unwrap();

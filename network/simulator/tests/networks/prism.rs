@@ -1,7 +1,9 @@
 //! A community behind a proxy: members join and leave, ACKs return through one of them.
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkConfig, QueueLimit};
-use prismux_plan::{Action, Flow, FlowId, LinkId, NodeId, Plan, ProxySettings, Traffic, Transport, Tunnel};
+use prismux_plan::{
+    Action, Flow, FlowId, LinkId, NodeId, Plan, ProxySettings, Traffic, Transport, Tunnel, UPDATE_BYTES,
+};
 use prismux_prism::{ProxyConfig, TcpPrism};
 use prismux_simulator::{AnyTransport, Cbr, ExtensionFactory, Simulation, SimulationOptions, TcpFlow};
 use prismux_tcp::TcpConfig;
@@ -51,7 +53,7 @@ fn tcp(config: TcpConfig) -> AnyTransport {
 fn download(plan: &mut Plan, (from, to): (NodeId, NodeId), bytes: Option<u64>) -> (FlowId, Simulation) {
     let mut options = SimulationOptions::checked();
     let flow = Flow::new("download", from, to, Transport::Tcp);
-    let flow = flow.traffic(Traffic::Bulk { bytes: bytes.map(ByteCount::new) });
+    let flow = flow.traffic(Traffic::bulk(bytes.map(ByteCount::new)));
     let flow = options.carry(plan, flow, tcp(TcpConfig::modern()));
     (flow, Simulation::from_plan(plan, Seed(7), options).unwrap())
 }
@@ -217,4 +219,28 @@ fn the_event_log_tells_held_acks_and_windows_as_they_are() {
         most_held = most_held.max(held);
     }
     assert!(most_held > 10, "paths of unequal delay make the proxy hold ACKs: {most_held}");
+}
+
+/// As HTTP/2 has it: an ACK in ten comes with data, for which nothing may wait.
+#[test]
+fn a_receiver_that_writes_back_takes_nothing_from_its_download() {
+    let links = [(30, 25), (12, 60)];
+    let bytes = 40_000_000;
+    let seconds = |updates_every| {
+        let Community { mut plan, server, receiver, .. } =
+            community(ProxyConfig::default(), Tunnel::Gre, links);
+        let mut options = SimulationOptions::checked();
+        let flow = Flow::new("download", server, receiver, Transport::Tcp).bytes(ByteCount::new(bytes));
+        let config = TcpConfig { mss: 1400, ..TcpConfig::modern() };
+        options.carry(&mut plan, flow, TcpFlow { updates_every, ..TcpFlow::new(config) });
+        let mut simulation = Simulation::from_plan(&plan, Seed(7), options).unwrap();
+        let seconds = completed(&mut simulation, 30);
+        let answers = simulation.reverse_stats(LinkId::new(0)).delivered_bytes;
+        (seconds, answers)
+    };
+    let ((plain, acks), (with_updates, with_acks)) = (seconds(None), seconds(Some(32_768)));
+    assert!(with_updates < 1.02 * plain, "{with_updates} {plain}");
+    // All of them came back.
+    let updates = bytes / 32_768 * UPDATE_BYTES;
+    assert!(with_acks > acks + updates * 9 / 10, "{with_acks} {acks} {updates}");
 }

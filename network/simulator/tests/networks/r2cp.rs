@@ -56,7 +56,7 @@ fn world(
     let sender = config.rcp.clone();
     let transport = R2cpFlow { config, sender, paths: ways, name: "r2cp".into() };
     let flow = Flow::new("download", from, client, Transport::Tcp);
-    let flow = flow.traffic(Traffic::Bulk { bytes: bytes.map(ByteCount::new) });
+    let flow = flow.traffic(Traffic::bulk(bytes.map(ByteCount::new)));
     let flow = options.carry(&mut plan, flow, transport);
     World { simulation: Simulation::from_plan(&plan, Seed(seed), options).unwrap(), flow }
 }

@@ -82,7 +82,7 @@ fn run(setting: &Setting, end: u64) -> (f64, Vec<u64>, Option<f64>) {
         estimate_every: None,
     };
     let flow = Flow::new("app", mobile, fixed, Transport::StripingSmart(StripingSettings::DEFAULT));
-    let flow = flow.traffic(Traffic::Bulk { bytes: setting.bytes.map(ByteCount::new) }).over(&links);
+    let flow = flow.traffic(Traffic::bulk(setting.bytes.map(ByteCount::new))).over(&links);
     let mut options = SimulationOptions::checked();
     options.carry(&mut plan, flow, striping);
     plan.measure.warm_up = Some(Duration::from_secs(20));

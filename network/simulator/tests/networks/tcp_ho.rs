@@ -210,7 +210,7 @@ fn play(moves: &[Move], profile: TcpProfile, upload: bool, loss: f64, bytes: u64
         (now, at) = (back, next);
     }
     let (from, to) = if upload { (stage.mobile, stage.server) } else { (stage.server, stage.mobile) };
-    let traffic = Traffic::Bulk { bytes: Some(ByteCount::new(bytes)) };
+    let traffic = Traffic::bulk(Some(ByteCount::new(bytes)));
     stage.carrying(Flow::new("transfer", from, to, Transport::Tcp).traffic(traffic), tcp_ho(profile))
 }
 

@@ -28,7 +28,7 @@ fn line() -> (Plan, [NodeId; 2], LinkId) {
 /// A file, or data without end.
 fn download(name: &str, [server, client]: [NodeId; 2], bytes: Option<u64>) -> Flow {
     let bytes = bytes.map(ByteCount::new);
-    Flow::new(name, server, client, Transport::Tcp).traffic(Traffic::Bulk { bytes })
+    Flow::new(name, server, client, Transport::Tcp).traffic(Traffic::bulk(bytes))
 }
 
 fn tenths(tenths: u64) -> Duration {

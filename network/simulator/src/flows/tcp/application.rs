@@ -5,6 +5,7 @@ use crate::core::ids::EndpointId;
 use crate::flows::application::{ENDLESS, Notes};
 use crate::flows::context::FlowContext;
 use crate::network::{Network, Target};
+use prismux_plan::UPDATE_BYTES;
 use prismux_tcp::Connection;
 
 impl TcpPair {
@@ -40,9 +41,14 @@ impl TcpPair {
                 Some(tcp.with_connection(context.network, Connection::close))
             }
             Role::Source { .. } | Role::Writer { .. } => None,
-            Role::Sink => {
+            Role::Sink { updates } => {
                 tcp.next_mark = context.progress(received);
-                None
+                let updates = updates.as_mut()?;
+                let due = received / updates.every - updates.written;
+                updates.written += due;
+                tcp.next_mark = tcp.next_mark.min(updates.next_mark());
+                let bytes = due * UPDATE_BYTES;
+                (due > 0).then(|| tcp.with_connection(context.network, |tcp| tcp.write(bytes)))
             }
             Role::Server { request_bytes, response_bytes, answered } => {
                 let due = received / *request_bytes - *answered;

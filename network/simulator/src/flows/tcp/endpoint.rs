@@ -22,12 +22,28 @@ pub(crate) enum Role {
     Source { bytes: u64 },
     /// Writes so many bytes again and again, whatever has been delivered.
     Writer { bytes: u64, every: Duration },
-    /// Reads until the peer closes.
-    Sink,
+    /// Reads until the peer closes, and writes back a little each time that so many bytes have come.
+    Sink { updates: Option<Updates> },
     /// Asks, waits for the answer, thinks, asks again.
     Client(Client),
     /// Answers every whole request.
     Server { request_bytes: u64, response_bytes: u64, answered: u64 },
+}
+
+/// What a receiver writes back beside its ACKs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Updates {
+    /// Each time that so many bytes have come,
+    pub every: u64,
+    /// and so often it has.
+    pub written: u64,
+}
+
+impl Updates {
+    /// At how many received bytes the next one is due.
+    pub fn next_mark(&self) -> u64 {
+        (self.written + 1) * self.every
+    }
 }
 
 /// The asking side of a request/response flow.
@@ -197,7 +213,7 @@ impl TcpEndpoint {
                 (client.asked, client.asked_at) = (1, now);
                 self.next_mark = client.response_bytes;
             }
-            Role::Sink | Role::Server { .. } => {}
+            Role::Sink { .. } | Role::Server { .. } => {}
         }
         self.connection = Some(connection);
         self.drain(network, 0)
@@ -217,7 +233,7 @@ impl TcpEndpoint {
     #[cold]
     fn receive_closed(&mut self, network: &mut Network, segment: &SegmentIn) -> Notes {
         let flags = segment.header.flags;
-        let listens = matches!(self.role, Role::Sink | Role::Server { .. });
+        let listens = matches!(self.role, Role::Sink { .. } | Role::Server { .. });
         let opens = flags.contains(TcpFlags::SYN) && !flags.intersects(TcpFlags::ACK | TcpFlags::RST);
         if !(listens && opens) {
             if let Some(reset) = reset_for(segment) {

@@ -45,8 +45,9 @@ impl Flow for TcpPair {
         if !self.ends[OPENING].is_quiet(&notes) {
             self.serve(context, OPENING, notes);
         }
-        if matches!(self.ends[LISTENING].role, Role::Sink) {
-            self.ends[LISTENING].next_mark = context.first_mark();
+        if let Role::Sink { updates } = self.ends[LISTENING].role {
+            let update = updates.map_or(u64::MAX, |updates| updates.next_mark());
+            self.ends[LISTENING].next_mark = context.first_mark().min(update);
         }
     }
 
