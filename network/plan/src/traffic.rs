@@ -57,8 +57,8 @@ pub enum Traffic {
 /// IPv4 header (RFC 791) and UDP header (RFC 768) of a datagram.
 pub const UDP_HEADER_BYTES: u64 = 28;
 
-/// An update of two windows in HTTP/2, the connection's and the stream's: two frames of 13 bytes (RFC 9113, section 6.9)
-/// in a record of TLS 1.3 (RFC 8446, section 5.2).
+/// An update of two windows in HTTP/2, the connection's and the stream's: two frames of 13 bytes (RFC 9113, section
+/// 6.9) in a record of TLS 1.3 (RFC 8446, section 5.2).
 pub const UPDATE_BYTES: u64 = 2 * 13 + 22;
 
 impl Traffic {

@@ -1,8 +1,8 @@
 //! Everything that can be wrong with a plan is found, told with its place, and nothing else with it.
 use prismux_link::{LinkChange, LinkConfig};
 use prismux_plan::{
-    Action, Congestion, Directions, Feature, Flow, Lack, LinkId, MediumModel, NodeId, Pipe, Plan, Problem,
-    ProxySettings, PtcpSettings, R2cpSettings, Role, TcpSettings, Traffic, Transport, Tunnel,
+    Action, Congestion, Directions, Feature, Flow, Lack, LinkId, MediumModel, MptcpSettings, NodeId, Pipe,
+    Plan, Problem, ProxySettings, PtcpSettings, R2cpSettings, Role, TcpSettings, Traffic, Transport, Tunnel,
 };
 use prismux_units::{ByteCount, Duration, Rate};
 

@@ -75,8 +75,8 @@ impl Draft<'_> {
         self.settings.tunnel.overhead_bytes(IpFamily::V4)
     }
 
-    /// A host that reaches those whom the proxy serves past it, as neighbours do on a member's link, gets its answers past
-    /// it too.
+    /// A host that reaches those whom the proxy serves past it, as neighbours do on a member's link, gets its answers
+    /// past it too.
     fn find_passed(&mut self, ground: &Ground<'_>) {
         let mut passed_from = vec![false; ground.places.len()];
         for flow in &ground.plan.flows {
