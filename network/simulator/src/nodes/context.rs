@@ -1,8 +1,6 @@
 //! What a node with a rule of its own reaches while it acts.
 use crate::core::ids::{EndpointId, LinkId, MediumId, NO_FLOW, NodeId, PortId};
-use crate::core::packet::{
-    Body, Carried, Content, ContentHandle, Datagram, EVERYBODY, KeptPacket, Packet, Transit,
-};
+use crate::core::packet::{Body, Carried, Content, Datagram, EVERYBODY, KeptPacket, Packet, Transit};
 use crate::media::medium::{Frame, Priority};
 use crate::network::{Network, Target};
 use prismux_trace::event::DropReason;
@@ -17,14 +15,6 @@ pub struct NodeContext<'a> {
     pub(crate) node: NodeId,
     /// Its place among the nodes with rules of their own.
     pub(crate) place: u32,
-}
-
-/// A content or a header that a node looks at while its packet stays where it is.
-pub(crate) struct Borrowed<C> {
-    pub content: C,
-    /// A header around a packet, not the content of one.
-    pub is_header: bool,
-    pub place: ContentHandle,
 }
 
 /// The time and the node itself.
@@ -72,6 +62,11 @@ impl NodeContext<'_> {
     /// The header that a routing protocol has put around the packet, if it is of type `C`.
     pub fn header<C: Content + Clone>(&self, packet: &Transit) -> Option<&C> {
         self.network.pool.header_as(packet.carried.packet)
+    }
+
+    /// What a routing protocol has put around the packet, or sends as one of its own, if it is of type `C`.
+    pub(crate) fn routed<C: Content + Clone>(&self, packet: &Transit) -> Option<&C> {
+        self.header(packet).or_else(|| self.content(packet))
     }
 }
 
@@ -126,25 +121,10 @@ impl NodeContext<'_> {
     /// Takes in a datagram of another node's own. `None`, and nothing happens, for content of another type.
     pub fn take<C: Content + Clone>(&mut self, packet: &Transit) -> Option<C> {
         let handle = packet.carried.packet;
-        self.content::<C>(packet)?;
-        let place = self.network.pool.place_of::<C>(handle)?;
-        let content = self.network.pool.take_at(place)?;
+        let content = self.network.pool.take_content(handle)?;
         self.network.counters.taken_by_nodes += 1;
         self.network.pool.discard(handle);
         Some(content)
-    }
-
-    /// Takes the content of a packet of somebody else, or the header around it, if it is of type `C`, to look at it.
-    /// [`NodeContext::give_back`] ends that.
-    pub(crate) fn borrow<C: Content + Clone>(&mut self, packet: &Transit) -> Option<Borrowed<C>> {
-        let place = self.network.pool.place_of::<C>(packet.carried.packet)?;
-        let is_header = self.content::<C>(packet).is_none();
-        Some(Borrowed { content: self.network.pool.take_at(place)?, is_header, place })
-    }
-
-    /// The content or the header is again where it was.
-    pub(crate) fn give_back<C: Content + Clone>(&mut self, place: ContentHandle, content: C) {
-        self.network.pool.put_back(place, content);
     }
 
     /// Puts the header of a routing protocol around the packet, in place of one that it has. The packet grows by its

@@ -93,8 +93,8 @@ where
                 let is_tunnelled = [source, destination].map(ipv4_address) != ends;
                 header_bytes += if is_tunnelled { IPV4_HEADER_BYTES as usize } else { 0 };
             }
-            let (routed, payload) = Routed::split(packet, header_bytes);
-            let (packet, priority) = match payload {
+            let routed = Routed::new(packet, header_bytes);
+            let (packet, priority) = match routed.payload() {
                 Some(mut packet) => {
                     context.put_header(&mut packet, routed);
                     (packet, context.priority(&packet))
@@ -139,10 +139,10 @@ where
         mut packet: Transit,
     ) -> Option<prismux_routing::Packet<R::Header, Transit>> {
         if let Some(message) = context.take::<Routed<R::Header>>(&packet) {
-            return Some(message.join(None));
+            return Some(message.open(None));
         }
         match context.take_header::<Routed<R::Header>>(&mut packet) {
-            Some(header) => Some(header.join(Some(packet))),
+            Some(header) => Some(header.open(Some(packet))),
             None => {
                 context.discard(packet);
                 None
@@ -187,13 +187,10 @@ where
 
     fn overhear(&mut self, context: &mut NodeContext<'_>, _: MediumId, frame: &Frame) {
         let Some(to) = frame.to else { return };
-        let Some(heard) = context.borrow::<Routed<R::Header>>(&frame.packet) else { return };
-        let header_bytes = heard.content.counted_bytes();
-        let packet = heard.content.join(heard.is_header.then_some(frame.packet));
+        let Some(heard) = context.routed::<Routed<R::Header>>(&frame.packet) else { return };
         let (from, to) = (ipv4_address(frame.from), ipv4_address(to));
-        self.act(context, Input::Overheard { from, to, packet: &packet });
-        let (header, _) = Routed::split(packet, header_bytes);
-        context.give_back(heard.place, header);
+        self.routing.handle_input(context.now(), Input::Overheard { from, to, packet: heard.packet() });
+        self.drain(context);
     }
 
     fn undelivered(&mut self, context: &mut NodeContext<'_>, _: MediumId, to: NodeId, packet: Transit) {

@@ -1,54 +1,50 @@
 //! What a routing protocol puts around packets, or sends as packets of its own.
-use crate::core::packet::{BehindIp, Content, UDP_HEADER_BYTES};
+use crate::core::packet::{BehindIp, Content, Transit, UDP_HEADER_BYTES};
 use prismux_routing::{Header, Packet};
 use std::fmt;
-use std::net::Ipv4Addr;
 
-/// A packet of a routing protocol without its payload.
+/// A packet of a routing protocol: around a payload, or alone as a message of the protocol.
 #[derive(Debug, Clone)]
 pub(super) struct Routed<H> {
-    source: Ipv4Addr,
-    destination: Ipv4Addr,
-    identification: u16,
-    hop_limit: u8,
-    header: H,
+    /// With its payload as it was when the header was put around it: a copy has another handle.
+    packet: Packet<H, Transit>,
     /// What the header is counted for on the air.
     header_bytes: usize,
-    /// Whether it stands alone, as a message of the protocol, and not around a payload.
-    alone: bool,
 }
 
 impl<H> Routed<H> {
-    /// Takes a packet apart whose header is counted for `header_bytes`.
-    pub fn split<P>(packet: Packet<H, P>, header_bytes: usize) -> (Self, Option<P>) {
-        let Packet { source, destination, identification, hop_limit, header, payload } = packet;
-        let alone = payload.is_none();
-        (Self { source, destination, identification, hop_limit, header, header_bytes, alone }, payload)
+    /// A packet whose header is counted for `header_bytes`.
+    pub fn new(packet: Packet<H, Transit>, header_bytes: usize) -> Self {
+        Self { packet, header_bytes }
     }
 
-    /// What the header is counted for on the air.
-    pub fn counted_bytes(&self) -> usize {
-        self.header_bytes
+    /// What it was put around.
+    pub fn payload(&self) -> Option<Transit> {
+        self.packet.payload
     }
 
-    /// Puts a packet together.
-    pub fn join<P>(self, payload: Option<P>) -> Packet<H, P> {
-        let Self { source, destination, identification, hop_limit, header, .. } = self;
-        Packet { source, destination, identification, hop_limit, header, payload }
+    /// The packet as those know it who overhear it.
+    pub fn packet(&self) -> &Packet<H, Transit> {
+        &self.packet
+    }
+
+    /// The packet that has come with `payload`.
+    pub fn open(self, payload: Option<Transit>) -> Packet<H, Transit> {
+        Packet { payload, ..self.packet }
     }
 }
 
 impl<H: Header + fmt::Debug + Send + 'static> Content for Routed<H> {
     fn header_bytes(&self) -> usize {
         // A message stands in a datagram, whose UDP header is counted there.
-        let counted = if self.alone { UDP_HEADER_BYTES as usize } else { 0 };
+        let counted = if self.packet.payload.is_none() { UDP_HEADER_BYTES as usize } else { 0 };
         self.header_bytes.saturating_sub(counted)
     }
 
     fn behind_ip(&self, next_header: u8) -> Option<BehindIp> {
-        let &Self { source, destination, hop_limit, .. } = self;
+        let &Packet { source, destination, hop_limit, ref header, .. } = &self.packet;
         let mut bytes = Vec::new();
-        self.header.write(next_header, &mut bytes);
+        header.write(next_header, &mut bytes);
         Some(BehindIp { source, destination, hop_limit, protocol: H::PROTOCOL, bytes })
     }
 

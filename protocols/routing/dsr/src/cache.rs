@@ -6,7 +6,7 @@ use crate::config::CacheKind;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use link::LinkCache;
-use path::PathCache;
+use path::{PathCache, Sieve};
 use prismux_units::{Duration, Instant};
 
 /// How a route came to be known.
@@ -47,13 +47,20 @@ impl RouteCache {
 
     /// Remembers a route. One that visits a host twice, or this one, is refused.
     pub(crate) fn add(&mut self, now: Instant, route: &[Ipv4Addr], learned: Learned) {
-        if route.is_empty() || route.contains(&self.own) || has_duplicate(route) {
+        let until = self.timeout.map_or(Instant::MAX, |timeout| now + timeout);
+        if let Structure::Path(cache) = &mut self.structure
+            && cache.renew(route, until, learned)
+        {
             return;
         }
-        let until = self.timeout.map_or(Instant::MAX, |timeout| now + timeout);
+        let sieve = Sieve::of(route);
+        let is_loop = !sieve.tells_apart(route) && has_duplicate(route);
+        if route.is_empty() || is_loop || route.contains(&self.own) {
+            return;
+        }
         match &mut self.structure {
             Structure::Off => {}
-            Structure::Path(cache) => cache.add(route, until, learned),
+            Structure::Path(cache) => cache.add(route, sieve, until, learned),
             Structure::Link(cache) => cache.add(now, self.own, route, until),
         }
     }

@@ -154,15 +154,6 @@ impl Contents {
         store.contents[handle.index as usize].take()
     }
 
-    /// Puts a content back where it has been taken from.
-    pub fn put_back<C: Content + Clone>(&mut self, handle: ContentHandle, content: C) {
-        if let Some(place) =
-            self.store::<C>(usize::from(handle.store)).and_then(|s| s.contents.get_mut(handle.index as usize))
-        {
-            *place = Some(content);
-        }
-    }
-
     /// A second content like the one at `handle`.
     pub fn duplicate(&mut self, handle: ContentHandle) -> ContentHandle {
         let index = self.stores[usize::from(handle.store)].duplicate(handle.index);

@@ -307,24 +307,12 @@ impl PacketPool {
         }
     }
 
-    /// Where the content of a datagram, or else the header around a packet, is kept, if it is of type `C`.
-    pub fn place_of<C: Content + Clone>(&self, handle: PacketHandle) -> Option<ContentHandle> {
-        let content = match self.get(handle).body {
-            StoredBody::Datagram(datagram) => Some(datagram.content),
+    /// Takes out the content of a datagram, if it is of type `C`. Its place is free once the packet is gone.
+    pub fn take_content<C: Content + Clone>(&mut self, handle: PacketHandle) -> Option<C> {
+        match self.get(handle).body {
+            StoredBody::Datagram(datagram) => self.contents.take(datagram.content),
             StoredBody::Plain(_) | StoredBody::Beside(_) => None,
-        };
-        let is_one = |place: &ContentHandle| self.contents.get_as::<C>(*place).is_some();
-        content.filter(is_one).or_else(|| self.header_of(handle).filter(is_one))
-    }
-
-    /// Takes out what is kept at `place`, if it is of type `C`. Then call [`PacketPool::put_back`].
-    pub fn take_at<C: Content + Clone>(&mut self, place: ContentHandle) -> Option<C> {
-        self.contents.take(place)
-    }
-
-    /// Puts back what has been taken from `place`, which has not been given back meanwhile.
-    pub fn put_back<C: Content + Clone>(&mut self, place: ContentHandle, content: C) {
-        self.contents.put_back(place, content);
+        }
     }
 
     /// Gives back the slot of a packet that goes nowhere, and what the pool keeps for it.

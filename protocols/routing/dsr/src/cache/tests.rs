@@ -66,6 +66,22 @@ fn what_is_remembered_ages_and_is_bounded() {
 }
 
 #[test]
+fn a_route_that_comes_by_again_lives_longer_and_is_learnt_anew_after_a_break() {
+    for mut cache in caches() {
+        for second in [0, 100, 200] {
+            cache.add(Instant::from_secs(second), &route(&[2, 3, 4]), Learned::Seen);
+        }
+        assert_eq!(cache.find(Instant::from_secs(499), host(4), false), Some(route(&[2, 3, 4])));
+        cache.remove_link(host(2), host(3));
+        assert_eq!(cache.find(Instant::from_secs(499), host(4), false), None);
+        for _ in 0..2 {
+            cache.add(Instant::from_secs(499), &route(&[2, 3, 4]), Learned::Seen);
+        }
+        assert_eq!(cache.find(Instant::from_secs(700), host(4), false), Some(route(&[2, 3, 4])));
+    }
+}
+
+#[test]
 fn a_path_that_is_used_moves_to_the_primary_list() {
     let mut cache = RouteCache::new(host(1), CacheKind::Path { primary_paths: 1, secondary_paths: 1 }, None);
     cache.add(Instant::ZERO, &route(&[2, 3]), Learned::Seen);
