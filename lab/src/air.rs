@@ -3,7 +3,8 @@
 //!
 //! * [`hosts`]: hosts with their routing protocols on one air, without devices. [`direct`]: where nobody routes.
 //! * [`cells`]: base stations and stations on one air, without devices. [`ways`]: the kernels' routes to stations.
-//! * [`carriage`]: what the thread asks of either. [`frames`]: packets that the air knows by number.
+//! * [`telling`]: what the log of the run is told. [`carriage`]: what the thread asks of either. [`frames`]: packets
+//!   that the air knows by number. [`protocols`]: who finds routes.
 //!
 //! What happens on the air happens at the times that the model gives, worked off when the thread wakes; kernels see it
 //! as late as that. How late deliveries were is measured and reported. Nothing happens behind the end of the run,
@@ -13,6 +14,8 @@ mod cells;
 mod direct;
 mod frames;
 mod hosts;
+mod protocols;
+mod telling;
 mod ways;
 
 use crate::LabError;
@@ -20,13 +23,9 @@ use crate::fabric::LINK_MTU_BYTES;
 use crate::orders::Orders;
 use crate::timing::{DelaySummary, Lateness};
 use crate::topology::Topology;
-use carriage::{Carriage, Output, Payload};
+use carriage::{Carriage, Carried, Output};
 use cells::CellNodes;
-use direct::Direct;
 use hosts::Hosts;
-use prismux_aodv::Aodv;
-use prismux_dsdv::Dsdv;
-use prismux_dsr::Dsr;
 use prismux_endpoint::random::Seed;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle, Wake};
@@ -34,18 +33,20 @@ use prismux_linux::namespace::Namespace;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_linux::process;
 use prismux_linux::tun::Tun;
-use prismux_plan::{Action, Medium, MediumModel, NodeId, Plan, Radio, Routing};
+use prismux_plan::{Action, Cells, Medium, MediumModel, NodeId, Plan, Radio};
 use prismux_routing::RoutingEndpoint;
 use prismux_trace::event::SharedLog;
 use prismux_trace::results::Named;
 use prismux_units::{Duration, Instant};
-use prismux_wire::{IpPacket, TcpFlags, TcpPacket};
+use prismux_wire::IpPacket;
 use prismux_wireless::{Air, HostId};
+use protocols::{Routed, with_routing};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use telling::Teller;
 use ways::Ways;
 
 /// A host of an air: its name, its address and its device.
@@ -119,7 +120,7 @@ impl AirThread {
         let media = orders.plan.media.iter().zip(stations);
         let start = |(medium, stations): (&Medium, Vec<Station>)| {
             let ways = Ways::new(orders.plan, medium, topology, namespaces, events.cloned())?;
-            Self::start(orders, medium, stations, ways, clock)
+            Self::start(orders, medium, stations, (ways, events.cloned()), clock)
         };
         media.map(start).collect()
     }
@@ -132,15 +133,20 @@ impl AirThread {
         orders: &Orders<'_>,
         medium: &Medium,
         stations: Vec<Station>,
-        ways: Ways,
+        (ways, log): (Ways, Option<SharedLog>),
         clock: Clock,
     ) -> Result<Self, LabError> {
         let failed = || LabError::setup(format!("start medium \"{}\"", medium.name));
         let MediumModel::Radio(radio) = &medium.model else {
             return Err(LabError::Layout(format!("medium \"{}\" is no radio", medium.name)));
         };
-        let air = air(&medium.name, radio, &stations, orders.seed)
+        let mut air = air(&medium.name, radio, &stations, orders.seed)
             .map_err(|error| LabError::Layout(format!("medium \"{}\": {error}", medium.name)))?;
+        let teller = log.map(|log| {
+            air.report_frames();
+            let names = stations.iter().map(|station| station.name.clone()).collect();
+            Teller::new(log, orders.plan, &medium.name, radio, names)
+        });
         let stop = StopHandle::new().map_err(failed())?;
         let (their_stop, seed) = (stop.clone(), orders.seed);
         let counts_energy = radio.power.is_some();
@@ -150,23 +156,17 @@ impl AirThread {
         let their_end = end.clone();
         let work = move || {
             process::prefer_this_thread(process::LINK_PRIORITY);
-            let (events, start) = (EventLoop::new(clock, their_stop)?, Instant::ZERO);
-            let stage = Stage { stations, events, ways, clock, end: their_end, counts_energy };
-            if let Some(cells) = &radio.cells {
-                let addresses = stage.stations.iter().map(|station| station.address).collect();
-                return stage.carry(CellNodes::new(air, &attached, (&radio, cells), addresses));
-            }
-            let random = |name: &str| seed.stream(&format!("routing/{name}"));
-            let further = radio.further_radios.iter().map(|further| HostId(further.host as u32)).collect();
-            let radios = Radios { air, further, takes_back: radio.routing.takes_back(), tunings };
-            match radio.routing {
-                Routing::Direct => stage.route(radios, |address, _| Direct::new(address)),
-                Routing::Dsr(config) => stage.route(radios, |own, name| Dsr::new(own, config, random(name))),
-                Routing::Aodv(config) => {
-                    stage.route(radios, |own, name| Aodv::new(own, config, random(name)))
+            let events = EventLoop::new(clock, their_stop)?;
+            let stage = Stage { stations, events, ways, teller, clock, end: their_end, counts_energy };
+            let (routing, cells) = (radio.routing, radio.cells.clone());
+            match cells {
+                Some(cells) => {
+                    let work = InCells { stage, air, radio, cells, attached };
+                    with_routing::<Carried<PacketBuf>, _>(routing, seed, work)
                 }
-                Routing::Dsdv(config) => {
-                    stage.route(radios, |own, name| Dsdv::new(start, own, config, random(name)))
+                None => {
+                    let work = AmongEquals { stage, air, radio, tunings };
+                    with_routing::<PacketBuf, _>(routing, seed, work)
                 }
             }
         };
@@ -212,30 +212,53 @@ fn air(
     Air::new(&radio.air_config(), hosts, seed)
 }
 
-impl Payload for PacketBuf {
-    fn bytes(&self) -> u32 {
-        self.len() as u32
-    }
+/// Hosts that find their way over one another, all alike.
+struct AmongEquals {
+    stage: Stage,
+    air: Air<u32>,
+    radio: Box<Radio>,
+    /// Changes of channel, in order.
+    tunings: Vec<(Instant, HostId, u8)>,
+}
 
-    fn is_bare_acknowledgement(&self) -> bool {
-        let Ok(tcp) = TcpPacket::parse(self) else { return false };
-        let flags = tcp.header.flags;
-        let opens_or_ends = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST];
-        tcp.payload_bytes() == 0
-            && flags.contains(TcpFlags::ACK)
-            && !opens_or_ends.into_iter().any(|flag| flags.contains(flag))
+impl Routed<PacketBuf> for AmongEquals {
+    type Outcome = io::Result<AirReport>;
+
+    fn with<R: RoutingEndpoint<PacketBuf>>(self, protocol: impl Fn(Ipv4Addr, &str) -> R) -> Self::Outcome {
+        let Self { stage, air, radio, tunings } = self;
+        let host = |(place, station): (usize, &Station)| {
+            (protocol(station.address, &station.name), radio.radios_of(place).collect())
+        };
+        let hosts = stage.stations.iter().enumerate().map(host).collect();
+        stage.carry(Hosts::new(air, hosts, radio.routing.takes_back()).with_tunings(tunings))
     }
 }
 
-/// The radios of hosts that find their way by themselves.
-struct Radios {
+/// Stations that belong to base stations, some of which may relay for the others.
+struct InCells {
+    stage: Stage,
     air: Air<u32>,
-    /// Whose the radios behind the first ones of all hosts are.
-    further: Vec<HostId>,
-    /// Whether packets for a neighbour that no longer answers are taken back.
-    takes_back: bool,
-    /// Changes of channel, in order.
-    tunings: Vec<(Instant, HostId, u8)>,
+    radio: Box<Radio>,
+    cells: Cells,
+    attached: Vec<NodeId>,
+}
+
+impl Routed<Carried<PacketBuf>> for InCells {
+    type Outcome = io::Result<AirReport>;
+
+    fn with<R: RoutingEndpoint<Carried<PacketBuf>>>(
+        self,
+        protocol: impl Fn(Ipv4Addr, &str) -> R,
+    ) -> Self::Outcome {
+        let Self { stage, air, radio, cells, attached } = self;
+        let addresses = stage.stations.iter().map(|station| station.address).collect();
+        let route = |host: HostId| {
+            let station = &stage.stations[host.0 as usize];
+            protocol(station.address, &station.name)
+        };
+        let nodes = CellNodes::new(air, &attached, (&radio, &cells), addresses, route);
+        stage.carry(nodes)
+    }
 }
 
 /// The changes of channel in a plan that concern a medium, in order.
@@ -257,23 +280,14 @@ struct Stage {
     stations: Vec<Station>,
     events: EventLoop,
     ways: Ways,
+    /// Who tells the log of the run, if there is one.
+    teller: Option<Teller>,
     clock: Clock,
     end: RunEnd,
     counts_energy: bool,
 }
 
 impl Stage {
-    /// Carries packets until stopped; `route` makes the routing protocol of each host.
-    fn route<R: RoutingEndpoint<PacketBuf>>(
-        self,
-        radios: Radios,
-        route: impl Fn(Ipv4Addr, &str) -> R,
-    ) -> io::Result<AirReport> {
-        let routing = self.stations.iter().map(|station| route(station.address, &station.name)).collect();
-        let Radios { air, further, takes_back, tunings } = radios;
-        self.carry(Hosts::new(air, routing, further, takes_back).with_tunings(tunings))
-    }
-
     /// The time on the air, which ends with the run.
     fn now(&self) -> Instant {
         self.clock.now().min(self.end.get())
@@ -290,18 +304,17 @@ impl Stage {
         }
         let (mut lateness, mut ready) = (Lateness::default(), Vec::new());
         loop {
-            hosts.run_until(self.now());
+            let now = self.now();
+            hosts.run_until(now);
             while let Some(output) = hosts.poll_output() {
-                match output {
-                    Output::Packet(at, host, packet) => {
-                        // A kernel without room for it loses it, as a full socket would.
-                        let _ = self.stations[host.0 as usize].device.write(&packet);
-                        lateness.record(self.clock.now() - at);
-                    }
-                    Output::Settled(at, station, bases) => self.ways.turn(at, station, bases)?,
-                }
+                self.give(output, &mut lateness)?;
             }
-            let next = hosts.next_timeout().filter(|at| *at <= self.end.get());
+            if let Some(teller) = self.teller.as_mut().filter(|teller| teller.next() <= now) {
+                teller.tell_hosts(now, hosts.air(), self.counts_energy);
+            }
+            let tells_at = self.teller.as_ref().map(Teller::next);
+            let next = [hosts.next_timeout(), tells_at].into_iter().flatten().min();
+            let next = next.filter(|at| *at <= self.end.get());
             if self.events.wait(next, &mut ready)? == Wake::Stop {
                 break;
             }
@@ -318,6 +331,24 @@ impl Stage {
         };
         let nodes = self.stations.iter().enumerate().map(counters).collect();
         Ok(AirReport { nodes, lateness: lateness.summary() })
+    }
+
+    /// What comes of an air goes to those whom it concerns.
+    fn give(&mut self, output: Output<PacketBuf>, lateness: &mut Lateness) -> io::Result<()> {
+        match output {
+            Output::Packet(at, host, packet) => {
+                // A kernel without room for it loses it, as a full socket would.
+                let _ = self.stations[host.0 as usize].device.write(&packet);
+                lateness.record(self.clock.now() - at);
+                Ok(())
+            }
+            Output::Settled(at, station, bases) => self.ways.turn(at, station, bases),
+            Output::Behind(at, station, gateways, base) => self.ways.turn_behind(at, station, gateways, base),
+            Output::OnAir(frame) => {
+                self.teller.iter_mut().for_each(|teller| teller.tell_frame(&frame));
+                Ok(())
+            }
+        }
     }
 
     /// Reads a batch of packets from a host's device.

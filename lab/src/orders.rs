@@ -21,11 +21,6 @@ const LACKS: &[Lack] = &[
         remedy: "leave out compare_hops, or use --on sim",
     },
     Lack {
-        feature: Feature::RelaysBesideCells,
-        what: "{}: hosts relay for one another beside cells in the simulator only",
-        remedy: "leave out [routing] and second radios, or use --on sim",
-    },
-    Lack {
         feature: Feature::Pattern("writes"),
         what: "{}: writes at equal intervals exist in the simulator only",
         remedy: "use --on sim",

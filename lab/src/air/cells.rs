@@ -1,25 +1,46 @@
 //! Base stations and stations on one air: packets in, packets out, time as an argument.
-use super::carriage::{Carriage, Output, Payload};
+//!
+//! Stations with a second radio relay for those that hear no base station: [`relays`] chooses whom these go over.
+//! [`fates`] carries out what stations and base stations decide of packets.
+mod fates;
+mod relays;
+
+use super::carriage::{Carriage, Carried, Output, Payload};
 use super::frames::Frames;
+use super::hosts::Hosts;
+use super::telling::Begun;
 use prismux_plan::{Cells, NodeId, Radio};
+use prismux_routing::RoutingEndpoint;
 use prismux_units::Instant;
-use prismux_wireless::cells::{BaseStation, Inwards, Outwards, Settled, Station};
-use prismux_wireless::{Air, AirEvent, HostId, Outgoing};
+use prismux_wireless::cells::{BaseStation, Settled, Station};
+use prismux_wireless::{Air, AirEvent, HostId};
+use relays::Relay;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// A packet and the address that it is for.
-type Carried<P> = (Ipv4Addr, P);
+/// Marks the numbers of frames between stations and base stations; those of routing protocols go without.
+const OF_A_CELL: u32 = 1 << 31;
 
 /// A node on the air.
 enum Node<P> {
     BaseStation(BaseStation<HostId, Carried<P>>),
-    Station(Box<Station<Carried<P>>>),
+    Station(Box<Mobile<P>>),
+}
+
+/// A station.
+struct Mobile<P> {
+    machine: Station<Carried<P>>,
+    /// Of one that relays.
+    relay: Option<Relay>,
 }
 
 /// All nodes on an air with cells, in the order of their numbers.
-pub(super) struct CellNodes<P> {
-    air: Air<u32>,
+pub(super) struct CellNodes<R: RoutingEndpoint<Carried<P>>, P> {
+    /// The stations that relay, and the air of all.
+    relays: Hosts<R, Carried<P>>,
+    /// Which nodes these are.
+    relaying: Vec<HostId>,
+    range_m: f64,
     nodes: Vec<Node<P>>,
     addresses: Vec<Ipv4Addr>,
     numbers: BTreeMap<Ipv4Addr, HostId>,
@@ -31,48 +52,62 @@ pub(super) struct CellNodes<P> {
     outputs: VecDeque<Output<P>>,
 }
 
-impl<P: Payload> CellNodes<P> {
-    /// The nodes attached to a medium with cells, which have these addresses. Nobody belongs anywhere yet.
+impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
+    /// The nodes attached to a medium with cells, which have these addresses; `route` makes the routing protocol of
+    /// one that relays. Nobody belongs anywhere yet.
     pub fn new(
         air: Air<u32>,
         attached: &[NodeId],
         (radio, cells): (&Radio, &Cells),
         addresses: Vec<Ipv4Addr>,
+        route: impl Fn(HostId) -> R,
     ) -> Self {
         let numbered = || attached.iter().zip(0..).map(|(node, number)| (*node, HostId(number)));
+        let is_base = |node: &NodeId| cells.base_stations.contains(node);
+        let further = |host: HostId| radio.radios_of(host.0 as usize).skip(1).collect::<Vec<_>>();
+        let relays = |(node, host): &(NodeId, HostId)| !is_base(node) && !further(*host).is_empty();
+        let relaying: Vec<HostId> = numbered().filter(relays).map(|(_, host)| host).collect();
         let queue_packets = radio.mac.queue_packets as usize;
-        let node = |(node, _): (NodeId, HostId)| {
-            if cells.base_stations.contains(&node) {
-                let stations = numbered().filter(|(node, _)| !cells.base_stations.contains(node));
-                let stations = stations.map(|(_, number)| number);
+        let node = |(node, host): (NodeId, HostId)| {
+            if is_base(&node) {
+                let stations = numbered().filter(|(node, _)| !is_base(node)).map(|(_, number)| number);
                 return Node::BaseStation(BaseStation::new(stations, queue_packets, cells.forwards));
             }
-            Node::Station(Box::new(Station::new(
+            let machine = Station::new(
                 cells.association,
                 cells.base_stations.len(),
                 radio.radio.receive_threshold_w,
                 queue_packets,
                 cells.fallback_of(node).is_some(),
-            )))
+            );
+            let place = relaying.iter().position(|one| *one == host);
+            Node::Station(Box::new(Mobile { machine, relay: place.map(Relay::new) }))
         };
         let number = |base: &NodeId| numbered().find(|(node, _)| *node == *base).map(|(_, number)| number);
+        let hosts = relaying.iter().map(|&host| (route(host), further(host))).collect();
         Self {
-            air,
             nodes: numbered().map(node).collect(),
+            relays: Hosts::new(air, hosts, radio.routing.takes_back()),
+            range_m: radio.radio.range_m(),
             numbers: addresses.iter().copied().zip((0..).map(HostId)).collect(),
             addresses,
             base_stations: cells.base_stations.iter().filter_map(number).collect(),
             channels: cells.channels(attached, radio),
             frames: Frames::default(),
             outputs: VecDeque::new(),
+            relaying,
+        }
+    }
+
+    fn mobile(&mut self, host: HostId) -> Option<&mut Mobile<P>> {
+        match self.nodes.get_mut(host.0 as usize)? {
+            Node::Station(mobile) => Some(mobile),
+            Node::BaseStation(_) => None,
         }
     }
 
     fn station(&mut self, host: HostId) -> Option<&mut Station<Carried<P>>> {
-        match self.nodes.get_mut(host.0 as usize)? {
-            Node::Station(station) => Some(station),
-            Node::BaseStation(_) => None,
-        }
+        self.mobile(host).map(|mobile| &mut mobile.machine)
     }
 
     fn base_station(&mut self, host: HostId) -> Option<&mut BaseStation<HostId, Carried<P>>> {
@@ -85,8 +120,9 @@ impl<P: Payload> CellNodes<P> {
     /// When a station has something to do: measure, or end a change.
     fn next_of_stations(&self) -> Option<Instant> {
         let next = |node: &Node<P>| match node {
-            Node::Station(station) => {
-                Some(station.settles_at().map_or(station.measures_at(), |at| at.min(station.measures_at())))
+            Node::Station(mobile) => {
+                let measures_at = mobile.machine.measures_at();
+                Some(mobile.machine.settles_at().map_or(measures_at, |at| at.min(measures_at)))
             }
             Node::BaseStation(_) => None,
         };
@@ -95,13 +131,14 @@ impl<P: Payload> CellNodes<P> {
 
     /// A station measures, and leaves its base station for a better.
     fn measure(&mut self, now: Instant, host: HostId) {
-        let Some(Node::Station(station)) = self.nodes.get_mut(host.0 as usize) else { return };
-        let (air, bases) = (&mut self.air, &self.base_stations);
+        let Some(Node::Station(mobile)) = self.nodes.get_mut(host.0 as usize) else { return };
+        let (air, bases) = (&mut self.relays.air, &self.base_stations);
         let powers = || bases.iter().map(|base| air.measure_w(now, *base, host)).collect();
-        if !station.measure(now, powers) {
-            return;
+        if !mobile.machine.measure(now, powers) {
+            return self.choose_gateway(now, host);
         }
-        if let Some(present) = station.leaves().and_then(|place| self.base_stations.get(place).copied()) {
+        let left = mobile.machine.leaves();
+        if let Some(present) = left.and_then(|place| self.base_stations.get(place).copied()) {
             let waiting = self.withdraw(host, present);
             if let Some(station) = self.station(host) {
                 station.take_back(waiting);
@@ -110,9 +147,9 @@ impl<P: Payload> CellNodes<P> {
             if let Some(base) = self.base_station(present) {
                 base.release(host);
             }
-            self.route_again(now, present, host, waiting);
+            self.route_again(now, present, waiting);
         }
-        self.air.tune(now, host, None);
+        self.relays.air.tune(now, host, None);
         self.settle(now, host);
     }
 
@@ -122,181 +159,166 @@ impl<P: Payload> CellNodes<P> {
         else {
             return;
         };
-        self.air.tune(now, host, to.and_then(|place| self.channels.get(place).copied()));
+        self.relays.air.tune(now, host, to.and_then(|place| self.channels.get(place).copied()));
         let [from, to] = [from, to].map(|place| self.base_stations.get(place?).copied());
+        self.part_from_gateway(now, host);
         self.outputs.push_back(Output::Settled(now, host, [from, to]));
         let elsewhere = to.is_some() || self.station(host).is_some_and(|station| station.has_fallback());
-        for base in self.base_stations.clone() {
-            let kept = self.base_station(base).map(|machine| match Some(base) == to {
-                true => machine.admit(host),
-                false => machine.settle(host, elsewhere),
-            });
-            self.route_again(now, base, host, kept.unwrap_or_default());
-        }
+        self.tell_base_stations(now, host, to.map(|to| (to, None)), elsewhere);
+        self.choose_gateway(now, host);
         for packet in held {
             self.send_from(now, host, packet);
         }
     }
 
-    /// Takes back the packets of a node for a neighbour that have not begun to be sent.
-    fn withdraw(&mut self, host: HostId, neighbour: HostId) -> Vec<Carried<P>> {
-        let waiting = self.air.withdraw(host, neighbour);
-        waiting.into_iter().filter_map(|place| self.frames.take(place)).collect()
-    }
-
-    fn route_again(
+    /// A station is to be reached over a base station, by a gateway or at once, or in another way, or not at all.
+    fn tell_base_stations(
         &mut self,
         now: Instant,
-        base: HostId,
-        station: HostId,
-        packets: impl IntoIterator<Item = Carried<P>>,
+        host: HostId,
+        over: Option<(HostId, Option<HostId>)>,
+        elsewhere: bool,
     ) {
+        for base in self.base_stations.clone() {
+            let kept = self.base_station(base).map(|machine| match over {
+                Some((own, gateway)) if own == base => machine.admit(host, gateway),
+                _ => machine.settle(host, elsewhere),
+            });
+            self.route_again(now, base, kept.unwrap_or_default());
+        }
+    }
+
+    /// Takes back the packets of a node for a neighbour that have not begun to be sent.
+    fn withdraw(&mut self, host: HostId, neighbour: HostId) -> Vec<Carried<P>> {
+        let waiting = self.relays.air.withdraw(host, neighbour);
+        waiting.into_iter().filter_map(|number| self.frames.take(number & !OF_A_CELL)).collect()
+    }
+
+    fn route_again(&mut self, now: Instant, base: HostId, packets: impl IntoIterator<Item = Carried<P>>) {
         for packet in packets {
+            let Some(&station) = self.numbers.get(&packet.towards) else { continue };
             let fate = self.base_station(base).map(|machine| machine.route(station, packet));
-            self.carry_out_inwards(now, base, station, fate);
+            self.carry_out_inwards(now, base, fate);
         }
     }
 
     /// A station's host has a packet.
     fn send_from(&mut self, now: Instant, host: HostId, packet: Carried<P>) {
+        let Some(packet) = self.send_to_gateway(now, host, packet) else { return };
         let fate = self.station(host).map(|station| station.send(packet));
         self.carry_out_outwards(now, host, fate);
     }
 
-    fn carry_out_outwards(&mut self, now: Instant, host: HostId, fate: Option<Outwards<Carried<P>>>) {
-        match fate {
-            Some(Outwards::Air(place, packet)) => {
-                let Some(base) = self.base_stations.get(place).copied() else { return };
-                if !self.transmit(now, host, base, packet)
-                    && let Some(station) = self.station(host)
-                {
-                    station.count_queue_drop();
-                }
-            }
-            // Its kernel knows the way by now.
-            Some(Outwards::Fallback((_, payload))) => {
-                self.outputs.push_back(Output::Packet(now, host, payload));
-            }
-            Some(Outwards::Held | Outwards::NoLink(_) | Outwards::QueueFull(_) | Outwards::GivenUp(_))
-            | None => {}
-        }
-    }
-
-    fn carry_out_inwards(
-        &mut self,
-        now: Instant,
-        base: HostId,
-        station: HostId,
-        fate: Option<Inwards<Carried<P>>>,
-    ) {
-        match fate {
-            Some(Inwards::Air(packet)) => {
-                if !self.transmit(now, base, station, packet)
-                    && let Some(machine) = self.base_station(base)
-                {
-                    machine.count_queue_drop();
-                }
-            }
-            // The base station's kernel forwards it, by the routes as they are by now.
-            Some(Inwards::Wire((_, payload))) => self.outputs.push_back(Output::Packet(now, base, payload)),
-            Some(Inwards::Kept | Inwards::Lost(_) | Inwards::GivenUp(_)) | None => {}
-        }
-    }
-
-    /// Hands a packet to a node's radio. Says whether it had room.
-    fn transmit(&mut self, now: Instant, from: HostId, to: HostId, packet: Carried<P>) -> bool {
-        let (bytes, priority) = (packet.1.bytes(), packet.1.priority());
-        let payload = self.frames.put(packet);
-        let refused = self.air.send(now, from, Outgoing { to: Some(to), bytes, priority, payload });
-        if let Err(refused) = &refused {
-            self.frames.take(refused.payload);
-        }
-        refused.is_ok()
-    }
-
     fn drain_air(&mut self, now: Instant) {
-        while let Some(event) = self.air.poll_event() {
-            match event {
-                AirEvent::Received { host, payload, .. } => {
-                    if let Some(packet) = self.frames.get(payload).cloned() {
-                        self.receive(now, host, packet);
-                    }
+        while let Some(event) = self.relays.air.poll_event() {
+            match (event.payload(), event) {
+                (payload, AirEvent::OnAir { at, frame, .. }) => {
+                    let ports = payload.and_then(|payload| self.ports_of(payload));
+                    self.outputs.push_back(Output::OnAir(Begun::new(at, &frame, ports)));
                 }
-                AirEvent::Failed { host, next_hop, payload } => {
-                    if let Some(packet) = self.frames.take(payload) {
-                        self.give_back(now, host, next_hop, packet);
-                    }
+                (Some(number), event) if number & OF_A_CELL != 0 => {
+                    self.handle_event(now, event, number & !OF_A_CELL);
                 }
-                AirEvent::Sent { payload, .. }
-                | AirEvent::PoweredOff { payload, .. }
-                | AirEvent::Unresolved { payload, .. } => drop(self.frames.take(payload)),
-                AirEvent::Refused { host, payload } => {
-                    self.frames.take(payload);
-                    match &mut self.nodes[host.0 as usize] {
-                        Node::BaseStation(base) => base.count_queue_drop(),
-                        Node::Station(station) => station.count_queue_drop(),
-                    }
-                }
-                AirEvent::Overheard { .. } | AirEvent::OnAir { .. } | AirEvent::Missed { .. } => {}
+                (_, event) => self.relays.handle_event(now, event),
             }
+            self.pass_on();
+        }
+    }
+
+    /// The ports of the packet in a frame.
+    fn ports_of(&self, payload: u32) -> Option<[u16; 2]> {
+        match payload & OF_A_CELL {
+            0 => self.relays.ports_of(payload),
+            _ => self.frames.get(payload & !OF_A_CELL)?.ports(),
+        }
+    }
+
+    /// The air tells something of a frame between a station and a base station.
+    fn handle_event(&mut self, now: Instant, event: AirEvent<u32>, number: u32) {
+        match event {
+            AirEvent::Received { host, .. } => {
+                if let Some(packet) = self.frames.get(number).cloned() {
+                    self.receive(now, host, packet);
+                }
+            }
+            AirEvent::Failed { host, next_hop, .. } => {
+                if let Some(packet) = self.frames.take(number) {
+                    self.give_back(now, host, next_hop, packet);
+                }
+            }
+            AirEvent::Sent { .. } | AirEvent::PoweredOff { .. } | AirEvent::Unresolved { .. } => {
+                drop(self.frames.take(number));
+            }
+            AirEvent::Refused { host, .. } => {
+                self.frames.take(number);
+                match &mut self.nodes[host.0 as usize] {
+                    Node::BaseStation(base) => base.count_queue_drop(),
+                    Node::Station(mobile) => mobile.machine.count_queue_drop(),
+                }
+            }
+            AirEvent::Overheard { .. } | AirEvent::OnAir { .. } | AirEvent::Missed { .. } => {}
         }
     }
 
     /// A packet has come by air.
-    fn receive(&mut self, now: Instant, host: HostId, packet: Carried<P>) {
-        let (destination, own) = (packet.0, self.addresses[host.0 as usize]);
-        let towards = self.numbers.get(&destination).copied();
+    fn receive(&mut self, now: Instant, host: HostId, carried: Carried<P>) {
+        let own = self.addresses[host.0 as usize];
+        let towards = self.numbers.get(&carried.towards).copied();
         match &mut self.nodes[host.0 as usize] {
-            Node::Station(_) if destination != own => {}
+            Node::Station(_) if carried.towards != own => self.send_on(now, host, carried),
             Node::BaseStation(base) => match towards.filter(|towards| base.knows(*towards)) {
                 Some(station) => {
-                    let fate = base.route_from_air(station, packet);
-                    self.carry_out_inwards(now, host, station, Some(fate));
+                    let fate = base.route_from_air(station, carried);
+                    self.carry_out_inwards(now, host, Some(fate));
                 }
-                None => self.outputs.push_back(Output::Packet(now, host, packet.1)),
+                None => self.outputs.push_back(Output::Packet(now, host, carried.packet)),
             },
-            Node::Station(_) => self.outputs.push_back(Output::Packet(now, host, packet.1)),
+            Node::Station(_) => self.outputs.push_back(Output::Packet(now, host, carried.packet)),
         }
     }
 
     /// A neighbour has not answered.
     fn give_back(&mut self, now: Instant, host: HostId, next_hop: HostId, packet: Carried<P>) {
         match &mut self.nodes[host.0 as usize] {
-            Node::Station(station) => {
+            Node::Station(mobile) => {
                 let place = self.base_stations.iter().position(|base| *base == next_hop);
-                let fate = place.map(|place| station.give_back(place, packet));
+                let fate = place.map(|place| mobile.machine.give_back(place, packet));
                 self.carry_out_outwards(now, host, fate);
             }
             Node::BaseStation(base) => {
-                let fate = base.give_back(next_hop, packet);
-                self.carry_out_inwards(now, host, next_hop, Some(fate));
+                let Some(&station) = self.numbers.get(&packet.towards) else { return };
+                let fate = base.give_back(station, packet);
+                self.carry_out_inwards(now, host, Some(fate));
             }
         }
     }
 }
 
-impl<P: Payload> Carriage<P> for CellNodes<P> {
+impl<R: RoutingEndpoint<Carried<P>>, P: Payload> Carriage<P> for CellNodes<R, P> {
     fn send(&mut self, now: Instant, host: HostId, destination: Ipv4Addr, payload: P) {
         self.run_until(now);
         let towards = self.numbers.get(&destination).copied();
+        let carried = Carried { towards: destination, packet: payload };
         match &mut self.nodes[host.0 as usize] {
-            Node::Station(_) => self.send_from(now, host, (destination, payload)),
+            Node::Station(_) => self.send_from(now, host, carried),
             Node::BaseStation(base) => {
                 if let Some(station) = towards.filter(|towards| base.knows(*towards)) {
-                    let fate = base.route(station, (destination, payload));
-                    self.carry_out_inwards(now, host, station, Some(fate));
+                    let fate = base.route(station, carried);
+                    self.carry_out_inwards(now, host, Some(fate));
                 }
             }
         }
+        self.pass_on();
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        [self.air.next_timeout(), self.next_of_stations()].into_iter().flatten().min()
+        let times = [self.relays.air.next_timeout(), self.next_of_stations(), self.relays.next_of_routing()];
+        times.into_iter().flatten().min()
     }
 
     fn run_until(&mut self, now: Instant) {
         while let Some(at) = self.next_timeout().filter(|at| *at <= now) {
-            self.air.handle_timeout(at);
+            self.relays.air.handle_timeout(at);
             self.drain_air(at);
             for host in (0..self.nodes.len() as u32).map(HostId) {
                 self.settle(at, host);
@@ -304,6 +326,8 @@ impl<P: Payload> Carriage<P> for CellNodes<P> {
                     self.measure(at, host);
                 }
             }
+            self.relays.expire(at);
+            self.pass_on();
         }
     }
 
@@ -311,12 +335,28 @@ impl<P: Payload> Carriage<P> for CellNodes<P> {
         self.outputs.pop_front()
     }
 
+    fn air(&mut self) -> &mut Air<u32> {
+        &mut self.relays.air
+    }
+
     fn counters(&self, now: Instant, host: HostId, counts_energy: bool) -> Vec<(&'static str, u64)> {
-        let mut counters = self.air.stats(now, host).columns(counts_energy);
-        counters.extend(match &self.nodes[host.0 as usize] {
+        let mut stats = self.relays.air.stats(now, host);
+        let machine = match &self.nodes[host.0 as usize] {
             Node::BaseStation(base) => base.columns(),
-            Node::Station(station) => station.columns(),
-        });
+            Node::Station(mobile) => mobile.machine.columns(),
+        };
+        let relay = self.relay_of(host);
+        if let Some(relay) = relay {
+            stats += self.relays.stats(now, relay.number);
+        }
+        let of_relay = relay.map(|relay| [self.relays.columns(relay.number), relay.way.columns()].concat());
+        let mut counters = stats.columns(counts_energy);
+        for (name, count) in machine.into_iter().chain(of_relay.unwrap_or_default()) {
+            match counters.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += count,
+                None => counters.push((name, count)),
+            }
+        }
         counters
     }
 }

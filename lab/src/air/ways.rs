@@ -7,6 +7,7 @@ use prismux_plan::{Medium, Plan};
 use prismux_trace::event::{Event, EventSink, SharedLog};
 use prismux_units::Instant;
 use prismux_wireless::HostId;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -77,16 +78,53 @@ impl Ways {
     /// # Errors
     /// When a kernel refuses a route.
     pub fn turn(&mut self, at: Instant, station: HostId, [from, to]: [Option<HostId>; 2]) -> io::Result<()> {
-        for (node, routes) in self.routes.get(&(station, to)).into_iter().flatten() {
+        self.lead_over(station, to)?;
+        self.tell(at, station, [from, to], |node, from, to| Event::CellChanged { node, from, to });
+        Ok(())
+    }
+
+    /// A station that hears no base station goes over the second station instead of the first, and by `base`.
+    ///
+    /// # Errors
+    /// When a kernel refuses a route.
+    pub fn turn_behind(
+        &mut self,
+        at: Instant,
+        station: HostId,
+        [from, to]: [Option<HostId>; 2],
+        base: Option<HostId>,
+    ) -> io::Result<()> {
+        if base.is_some() {
+            self.lead_over(station, base)?;
+        }
+        if from != to {
+            self.tell(at, station, [from, to], |node, from, to| Event::GatewayChanged { node, from, to });
+        }
+        Ok(())
+    }
+
+    /// Turns the routes of a station and those to it.
+    fn lead_over(&mut self, station: HostId, access: Option<HostId>) -> io::Result<()> {
+        for (node, routes) in self.routes.get(&(station, access)).into_iter().flatten() {
             let messages = routes.iter().map(Route::message).collect();
             self.sockets[*node].send(messages).map_err(|error| error.source)?;
         }
-        let name = |host: HostId| self.names[host.0 as usize].as_str().into();
-        let event = Event::CellChanged { node: name(station), from: from.map(name), to: to.map(name) };
-        if let Some(log) = &mut self.events {
-            log.event(at, &event);
-        }
         Ok(())
+    }
+
+    /// Tells the log of the run, if there is one.
+    fn tell<'a>(
+        &'a mut self,
+        at: Instant,
+        station: HostId,
+        [from, to]: [Option<HostId>; 2],
+        event: impl Fn(Cow<'a, str>, Option<Cow<'a, str>>, Option<Cow<'a, str>>) -> Event<'a>,
+    ) {
+        let names = &self.names;
+        let name = |host: HostId| Cow::from(names[host.0 as usize].as_str());
+        if let Some(log) = &mut self.events {
+            log.event(at, &event(name(station), from.map(name), to.map(name)));
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Base stations, and hosts that hand over between them on the air, with the kernel's TCP and UDP at the ends.
 use crate::plans::{link, recorded, run, seconds};
+use crate::radio::routing;
 use prismux_lab::LabOutcome;
-use prismux_plan::{Cells, Flow, LinkId, MediumModel, NodeId, Plan, Radio, Routing, Traffic, Transport};
+use prismux_plan::{
+    Cells, Flow, FurtherRadio, LinkId, MediumModel, NodeId, Plan, Radio, Routing, Traffic, Transport,
+};
 use prismux_trace::event::{Event, Record};
 use prismux_units::{ByteCount, Instant, Rate};
 use prismux_wireless::{AssociationConfig, MacConfig, Mobility, Position, Propagation, RadioConfig};
@@ -63,6 +66,14 @@ impl Street {
         Self { plan, server, core, cars: on_air }
     }
 
+    /// A second radio for each car, by which they relay for one another.
+    fn with_relays(mut self, routing: Routing) -> Self {
+        let MediumModel::Radio(radio) = &mut self.plan.media[0].model else { unreachable!() };
+        radio.routing = routing;
+        radio.further_radios = (0..self.cars.len()).map(|car| FurtherRadio::new(2 + car, 11)).collect();
+        self
+    }
+
     /// The first car's other link, from the core, where it hears no base station.
     fn with_fallback(mut self) -> (Self, LinkId) {
         let wwan = self.plan.symmetric_link("wwan", [self.core, self.cars[0]], link(2, 30));
@@ -74,6 +85,16 @@ impl Street {
 
 fn count(outcome: &LabOutcome, node: &str, name: &str) -> u64 {
     outcome.result.nodes[node][name]
+}
+
+/// Who went over whom, one after the other.
+fn gateways(events: &[Record<'static>]) -> Vec<String> {
+    let name = |gateway: &Option<_>| gateway.as_ref().map_or("none".to_owned(), ToString::to_string);
+    let change = |record: &Record<'static>| match &record.event {
+        Event::GatewayChanged { node, from, to } => Some(format!("{node}: {} to {}", name(from), name(to))),
+        _ => None,
+    };
+    events.iter().filter_map(change).collect()
 }
 
 /// Who changed to whom when, in milliseconds.
@@ -165,4 +186,68 @@ pub fn between_stations() {
         assert!((190..=200).contains(&packets), "{flow}: {packets} of 200 datagrams");
     }
     assert_eq!(count(&outcome, "car0", "handoffs"), 0);
+}
+
+/// Two cars beyond the reach of the only cell near them: a download reaches the last over both others, and what it
+/// sends comes back so.
+pub fn behind_relays() {
+    let cars = [-300.0, -600.0, -900.0].map(parked).to_vec();
+    let mut street = Street::new(5.0, cars, false).with_relays(routing("aodv"));
+    let far = street.cars[2];
+    street.plan.flow(Flow::new("download", street.server, far, Transport::Tcp));
+    let traffic = Traffic::Cbr { rate: Rate::from_kbps(80), packet: ByteCount::new(500) };
+    street.plan.flow(Flow::new("reports", far, street.server, Transport::Udp).traffic(traffic));
+    let (outcome, events) = recorded(&street.plan);
+    // The first one alone hears a base station.
+    assert_eq!(changes(&events), [(0, "car0: none to b0".to_owned())]);
+    assert_eq!(gateways(&events), ["car1: none to car0", "car2: none to car0"]);
+    let bytes = outcome.flows["download"].arrivals.total_bytes;
+    assert!(bytes > 200_000, "{bytes} bytes");
+    let [sent, received] = outcome.flows["reports"].packets.expect("packets");
+    assert!(sent >= 95 && received * 10 > sent * 8, "{received} of {sent} reports");
+    // Segments one way, ACKs and reports the other; the second car passes them on, and is no end of a tunnel.
+    let relayed = count(&outcome, "car0", "packets_relayed");
+    assert!(relayed > bytes / 1448 + received, "{relayed} packets for {bytes} bytes");
+    assert_eq!(count(&outcome, "car1", "packets_relayed"), 0);
+    assert!(count(&outcome, "car1", "acknowledged_bytes") > bytes, "car1 passes on what goes to car2");
+    assert!(count(&outcome, "car2", "packets_sent_to_gateways") > received);
+    air_is_told(&outcome, &events);
+}
+
+/// The log has each frame, and where everybody is.
+fn air_is_told(outcome: &LabOutcome, events: &[Record<'static>]) {
+    for node in ["b0", "b1", "car0", "car1", "car2"] {
+        let frame =
+            |record: &&Record<'_>| matches!(&record.event, Event::FrameSent { from, .. } if from == node);
+        let (told, sent) = (events.iter().filter(frame).count() as u64, count(outcome, node, "frames_sent"));
+        assert!(told.abs_diff(sent) <= 1, "{node}: {told} frames told, {sent} sent");
+        let place =
+            |record: &&Record<'_>| matches!(&record.event, Event::HostMoved { node: of, .. } if of == node);
+        assert_eq!(events.iter().filter(place).count(), 1, "{node} does not move");
+    }
+    let data = |record: &&Record<'_>| match &record.event {
+        Event::FrameSent { from, to: Some(to), flow: Some(flow), .. } => {
+            flow == "download" && (&**from, &**to) == ("car1", "car2")
+        }
+        _ => false,
+    };
+    let segments = outcome.flows["download"].arrivals.total_bytes / 1448;
+    assert!(events.iter().filter(data).count() as u64 >= segments, "{segments} segments came over car1");
+}
+
+/// A download goes on over another car while its receiver is out of reach of the only cell.
+pub fn over_a_relay_and_back() {
+    let cars = vec![there_and_back(), parked(-300.0)];
+    let mut street = Street::new(10.0, cars, false).with_relays(routing("dsr"));
+    street.plan.flow(Flow::new("download", street.server, street.cars[0], Transport::Tcp));
+    let (outcome, events) = recorded(&street.plan);
+    let names = |car: &str| {
+        let of_car = |(_, change): (u64, String)| change.starts_with(car).then_some(change);
+        changes(&events).into_iter().filter_map(of_car).collect::<Vec<_>>()
+    };
+    assert_eq!(names("car0"), ["car0: none to b0", "car0: b0 to none", "car0: none to b0"]);
+    assert_eq!(names("car1"), ["car1: none to b0"]);
+    assert_eq!(gateways(&events), ["car0: none to car1", "car0: car1 to none"]);
+    let [near, behind, back] = [0..4, 8..13, 16..20].map(|samples| arrived(&outcome, "download", samples));
+    assert!(near > 400_000.0 && behind > 200_000.0 && back > 400_000.0, "{near}, {behind} and {back} bytes");
 }

@@ -11,7 +11,7 @@ use prismux_wireless::{
     Coordination, HostId, MacConfig, Mobility, PollingConfig, Position, RadioConfig, Role,
 };
 
-fn routing(name: &str) -> Routing {
+pub fn routing(name: &str) -> Routing {
     registry::ROUTING.iter().find(|known| known.name == name).expect("a routing protocol").value
 }
 

@@ -20,8 +20,6 @@ pub enum Feature {
     SharedMedium,
     /// The hops of packets over radio held against the fewest possible.
     ComparedHops,
-    /// Hosts that relay for those that hear no base station.
-    RelaysBesideCells,
     /// Processes that can be killed and started again.
     Processes,
     /// Receivers that sleep and wake at set times.
@@ -101,9 +99,7 @@ impl Plan {
             let who = format!("medium \"{}\"", medium.name);
             match &medium.model {
                 MediumModel::Radio(radio) => {
-                    let relays = radio.relays_beside_cells().then_some(Feature::RelaysBesideCells);
-                    let hops = radio.compares_hops.then_some(Feature::ComparedHops);
-                    demands.extend([relays, hops].into_iter().flatten().map(|asked| (who.clone(), asked)));
+                    demands.extend(radio.compares_hops.then_some((who, Feature::ComparedHops)));
                 }
                 MediumModel::Bus(_) | MediumModel::External => demands.push((who, Feature::SharedMedium)),
             }

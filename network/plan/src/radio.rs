@@ -110,6 +110,13 @@ impl Radio {
         self.cells.is_some() && self.routing != Routing::Direct && !self.further_radios.is_empty()
     }
 
+    /// The numbers of a host's radios, by its place among those that are attached: its first one, then the others.
+    pub fn radios_of(&self, host: usize) -> impl Iterator<Item = HostId> + '_ {
+        let numbered = (self.mobility.len()..).zip(&self.further_radios);
+        let further = numbered.filter(move |(_, radio)| radio.host == host).map(|(number, _)| number);
+        core::iter::once(host).chain(further).map(|number| HostId(number as u32))
+    }
+
     /// The channels of a host, by its place among those that are attached: that of its first radio, then the others.
     pub fn channels_of(&self, host: usize) -> impl Iterator<Item = u8> + '_ {
         let first = self.channels.get(host).copied().unwrap_or(1);

@@ -1,7 +1,6 @@
 //! Radio: an air of `prismux_wireless` as a shared medium, and hosts that find their way over it.
 //!
-//! * `medium`: the air as a [`Medium`](crate::Medium); `radios`: which of its radios belong to whom; `hops`: how far
-//!   hosts are from one another.
+//! * `medium`: the air as a [`Medium`](crate::Medium); `radios`: which of its radios belong to whom.
 //! * `adhoc`: a host with a routing protocol, as a [`Node`](crate::Node); `header`: what the protocol puts around
 //!   packets. `direct`: a host without one.
 //! * `cells`: base stations, and hosts that hand over between them and relay for one another.
@@ -9,7 +8,6 @@ mod adhoc;
 pub(crate) mod cells;
 mod direct;
 mod header;
-mod hops;
 pub(crate) mod medium;
 mod radios;
 

@@ -100,6 +100,23 @@ pub enum AirEvent<P> {
     },
 }
 
+impl<P: Copy> AirEvent<P> {
+    /// The packet that it is about, unless a frame without one begins.
+    pub fn payload(&self) -> Option<P> {
+        match self {
+            Self::Received { payload, .. }
+            | Self::Overheard { payload, .. }
+            | Self::Sent { payload, .. }
+            | Self::Failed { payload, .. }
+            | Self::PoweredOff { payload, .. }
+            | Self::Unresolved { payload, .. }
+            | Self::Refused { payload, .. }
+            | Self::Missed { payload, .. } => Some(*payload),
+            Self::OnAir { frame, .. } => frame.payload,
+        }
+    }
+}
+
 /// How a frame reaches several hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hearing {

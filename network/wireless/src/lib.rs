@@ -15,6 +15,7 @@
 //! * [`AddressResolution`]: how hosts learn which radio has the address of a neighbour.
 //! * [`EnergyConfig`], [`DutyCycle`]: what radios draw, when they sleep, how long batteries last.
 //! * [`Association`]: which base station a host belongs to. [`cells`]: what becomes of its packets meanwhile.
+//!   [`Rings`]: who is how many hops away.
 //! * [`Air`]: all of them together. [`AirEvent`]: what it tells. [`HostStats`]: what it has counted.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
@@ -28,6 +29,7 @@ mod energy;
 mod error_rate;
 mod event;
 mod field;
+mod hops;
 mod ht;
 mod mac;
 mod mobility;
@@ -45,6 +47,7 @@ pub use air::{Air, HostId};
 pub use association::{Association, AssociationConfig};
 pub use energy::{DutyCycle, EnergyConfig};
 pub use event::{AirEvent, Hearing, Miss};
+pub use hops::Rings;
 pub use ht::HtFormat;
 pub use mac::config::{AccessRules, Aggregation, ArfConfig, Coordination, MacConfig, QueueRule, RateControl};
 pub use mac::point::PollingConfig;

@@ -1,5 +1,4 @@
 //! An air as a medium of the simulator.
-use super::hops::Rings;
 use super::radios::Radios;
 use crate::core::ids::NodeId;
 use crate::core::packet::{Transit, ipv4_address};
@@ -7,7 +6,7 @@ use crate::media::medium::{Frame, Medium, MediumEvent, NodeState, SentFrame};
 use prismux_endpoint::random::Seed;
 use prismux_plan::{Plan, Radio};
 use prismux_units::Instant;
-use prismux_wireless::{Air, AirError, AirEvent, Hearing, HostId, HostStats, Outgoing, Position};
+use prismux_wireless::{Air, AirError, AirEvent, Hearing, HostId, HostStats, Outgoing, Position, Rings};
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
@@ -96,24 +95,11 @@ impl RadioMedium {
         preferred: Option<NodeId>,
     ) -> Option<NodeId> {
         let mut hosts = self.hosts(now);
-        let own = hosts.iter().find(|(node, _)| *node == from)?.1;
         let relays = |node: NodeId| self.radios.relays(node) && self.air.has_power(self.radios.first(node));
         hosts.retain(|(node, _)| relays(*node));
-        let mut rings = Rings::around(from, hosts, self.range_m);
-        let (radios, air, mut nearest) = (&self.radios, &self.air, None);
-        while rings.advance(|one, other| radios.between(air, one, other).is_some()) {
-            let reached = rings.ring.iter().filter(|(node, _)| candidates.contains(node));
-            if reached.clone().any(|(node, _)| Some(*node) == preferred) {
-                return preferred;
-            }
-            if nearest.is_some() {
-                break;
-            }
-            let distance = |(_, place): &&(NodeId, Position)| place.distance_m2(own);
-            let first = reached.min_by(|one, other| distance(one).total_cmp(&distance(other)));
-            nearest = first.map(|(node, _)| *node);
-        }
-        nearest
+        let (radios, air) = (&self.radios, &self.air);
+        Rings::around(from, hosts, self.range_m)
+            .nearest(candidates, preferred, |one, other| radios.between(air, one, other).is_some())
     }
 
     /// The nodes on the air.
@@ -321,7 +307,7 @@ impl Medium for RadioMedium {
         let mut hops = 0;
         while from != to && rings.advance(|one, other| radios.between(air, one, other).is_some()) {
             hops += 1;
-            if rings.ring.iter().any(|(node, _)| *node == to) {
+            if rings.ring().iter().any(|(node, _)| *node == to) {
                 return Some(hops);
             }
         }

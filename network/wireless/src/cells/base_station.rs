@@ -3,13 +3,12 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 /// Where a station is, as far as a base station knows.
-#[derive(Debug, Clone, Default)]
-enum Presence<P> {
+#[derive(Debug, Clone)]
+enum Presence<S, P> {
     /// Nobody knows, or it has no link at all.
-    #[default]
     Absent,
-    /// It belongs to this base station.
-    Here,
+    /// It belongs to this base station, or is reached over another one that does.
+    Here(Option<S>),
     /// It has left and is not back anywhere: what is for it, if that is kept.
     Leaving(VecDeque<P>),
     /// It is reached in another way, by the routes.
@@ -18,9 +17,9 @@ enum Presence<P> {
 
 /// What becomes of a packet for a station.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Inwards<P> {
-    /// It goes to the station by air.
-    Air(P),
+pub enum Inwards<S, P> {
+    /// It goes by air: to the station, or to the one over which it is reached.
+    Air(S, P),
     /// It goes where the routes lead, by wire.
     Wire(P),
     /// It is kept until it is known where the station is.
@@ -34,7 +33,7 @@ pub enum Inwards<P> {
 /// What a base station knows of its stations, which are called `S`, and what it keeps for them.
 #[derive(Debug, Clone)]
 pub struct BaseStation<S, P> {
-    stations: BTreeMap<S, Presence<P>>,
+    stations: BTreeMap<S, Presence<S, P>>,
     queue_packets: usize,
     forwards: bool,
     queue_drops: u64,
@@ -57,13 +56,20 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
         self.stations.contains_key(&node)
     }
 
-    /// A station belongs to it from now on. What was kept for it is to be dealt with anew.
-    pub fn admit(&mut self, station: S) -> VecDeque<P> {
-        self.change(station, Presence::Here)
+    /// A station belongs to it from now on, or is reached over a `gateway` that does. What was kept for it is to be
+    /// dealt with anew.
+    pub fn admit(&mut self, station: S, gateway: Option<S>) -> VecDeque<P> {
+        self.change(station, Presence::Here(gateway))
     }
 
-    /// A station leaves. What waits for it on the air is to be taken back and dealt with anew.
+    /// A station leaves, and with it those behind it. What waits for it on the air is to be taken back and dealt with
+    /// anew.
     pub fn release(&mut self, station: S) {
+        for presence in self.stations.values_mut() {
+            if matches!(presence, Presence::Here(Some(gateway)) if *gateway == station) {
+                *presence = Presence::Leaving(VecDeque::new());
+            }
+        }
         self.stations.insert(station, Presence::Leaving(VecDeque::new()));
     }
 
@@ -73,7 +79,7 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
         self.change(station, if elsewhere { Presence::Elsewhere } else { Presence::Absent })
     }
 
-    fn change(&mut self, station: S, after: Presence<P>) -> VecDeque<P> {
+    fn change(&mut self, station: S, after: Presence<S, P>) -> VecDeque<P> {
         match self.stations.insert(station, after) {
             Some(Presence::Leaving(kept)) => kept,
             _ => VecDeque::new(),
@@ -81,9 +87,9 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
     }
 
     /// A packet for `station` has come by wire, or is dealt with anew.
-    pub fn route(&mut self, station: S, packet: P) -> Inwards<P> {
+    pub fn route(&mut self, station: S, packet: P) -> Inwards<S, P> {
         match self.stations.get_mut(&station) {
-            Some(Presence::Here) => Inwards::Air(packet),
+            Some(Presence::Here(gateway)) => Inwards::Air(gateway.unwrap_or(station), packet),
             Some(Presence::Leaving(kept)) if self.forwards && kept.len() < self.queue_packets => {
                 kept.push_back(packet);
                 Inwards::Kept
@@ -101,7 +107,7 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
     }
 
     /// A packet for `station` has come by air: nothing comes back that was sent there by wire.
-    pub fn route_from_air(&mut self, station: S, packet: P) -> Inwards<P> {
+    pub fn route_from_air(&mut self, station: S, packet: P) -> Inwards<S, P> {
         match self.stations.get(&station) {
             Some(Presence::Elsewhere) => Inwards::Wire(packet),
             _ => self.route(station, packet),
@@ -109,9 +115,9 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
     }
 
     /// The radio gives back a packet that `station` has not heard, or that began too late.
-    pub fn give_back(&mut self, station: S, packet: P) -> Inwards<P> {
+    pub fn give_back(&mut self, station: S, packet: P) -> Inwards<S, P> {
         match self.stations.get(&station) {
-            Some(Presence::Here) | None => Inwards::GivenUp(packet),
+            Some(Presence::Here(_)) | None => Inwards::GivenUp(packet),
             Some(_) => self.route(station, packet),
         }
     }
@@ -123,7 +129,7 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
 
     /// Packets that are kept.
     pub fn kept_packets(&self) -> usize {
-        let kept = |presence: &Presence<P>| match presence {
+        let kept = |presence: &Presence<S, P>| match presence {
             Presence::Leaving(kept) => kept.len(),
             _ => 0,
         };

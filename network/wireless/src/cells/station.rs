@@ -119,6 +119,11 @@ impl<P> Station<P> {
         self.has_fallback
     }
 
+    /// Whether it hears no base station and has no other link.
+    pub fn is_cut_off(&self) -> bool {
+        self.attachment == Attachment::To(None) && !self.has_fallback
+    }
+
     /// When it measures next.
     pub const fn measures_at(&self) -> Instant {
         self.measures_at

@@ -5,15 +5,13 @@ use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
 use prismux_trace::event::DropReason;
 use prismux_wireless::cells::{self, Inwards};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Forwards between the air and its wires.
 #[derive(Debug)]
 pub(crate) struct BaseStation {
     medium: MediumId,
     stations: cells::BaseStation<NodeId, Transit>,
-    /// The gateways of stations that do not hear it and are reached over others.
-    gateways: BTreeMap<NodeId, NodeId>,
 }
 
 impl BaseStation {
@@ -25,24 +23,17 @@ impl BaseStation {
         forwards: bool,
     ) -> Self {
         let stations = cells::BaseStation::new(stations, queue_packets, forwards);
-        Self { medium, stations, gateways: BTreeMap::new() }
+        Self { medium, stations }
     }
 
     /// A station belongs to it from now on, or is reached over a `gateway` that does.
     pub fn admit(&mut self, context: &mut NodeContext<'_>, station: NodeId, gateway: Option<NodeId>) {
-        self.gateways.remove(&station);
-        self.gateways.extend(gateway.map(|gateway| (station, gateway)));
-        let kept = self.stations.admit(station);
+        let kept = self.stations.admit(station, gateway);
         self.route_again(context, kept);
     }
 
     /// A station leaves, and with it those behind it: what waits for it is taken back from the air.
     pub fn release(&mut self, context: &mut NodeContext<'_>, station: NodeId) {
-        let over_it = self.gateways.iter().filter(|(_, gateway)| **gateway == station);
-        for behind in over_it.map(|(behind, _)| *behind).collect::<Vec<_>>() {
-            self.gateways.remove(&behind);
-            self.stations.release(behind);
-        }
         self.stations.release(station);
         let waiting = context.take_back(self.medium, station);
         self.route_again(context, waiting.into());
@@ -50,7 +41,6 @@ impl BaseStation {
 
     /// A station belongs to another, or uses another link (`elsewhere`), or is not to be reached.
     pub fn settle(&mut self, context: &mut NodeContext<'_>, station: NodeId, elsewhere: bool) {
-        self.gateways.remove(&station);
         let kept = self.stations.settle(station, elsewhere);
         self.route_again(context, kept);
     }
@@ -59,15 +49,14 @@ impl BaseStation {
         for packet in packets {
             let station = packet.carried.towards;
             let fate = self.stations.route(station, packet);
-            self.carry_out(context, station, fate);
+            self.carry_out(context, fate);
         }
     }
 
-    fn carry_out(&mut self, context: &mut NodeContext<'_>, station: NodeId, fate: Inwards<Transit>) {
+    fn carry_out(&mut self, context: &mut NodeContext<'_>, fate: Inwards<NodeId, Transit>) {
         match fate {
-            Inwards::Air(packet) => {
+            Inwards::Air(to, packet) => {
                 let priority = context.priority(&packet);
-                let to = self.gateways.get(&station).copied().unwrap_or(station);
                 if let Err(refused) = context.transmit(self.medium, Some(to), packet, priority) {
                     self.stations.count_queue_drop();
                     context.lose(refused, DropReason::QueueFull);
@@ -88,7 +77,7 @@ impl Node for BaseStation {
             context.deliver(packet);
         } else if self.stations.knows(towards) {
             let fate = self.stations.route(towards, packet);
-            self.carry_out(context, towards, fate);
+            self.carry_out(context, fate);
         } else {
             context.forward(packet);
         }
@@ -98,7 +87,7 @@ impl Node for BaseStation {
         let towards = packet.carried.towards;
         if self.stations.knows(towards) {
             let fate = self.stations.route_from_air(towards, packet);
-            self.carry_out(context, towards, fate);
+            self.carry_out(context, fate);
         } else {
             self.arrive(context, packet);
         }
@@ -107,7 +96,7 @@ impl Node for BaseStation {
     fn undelivered(&mut self, context: &mut NodeContext<'_>, _: MediumId, _: NodeId, packet: Transit) {
         let station = packet.carried.towards;
         let fate = self.stations.give_back(station, packet);
-        self.carry_out(context, station, fate);
+        self.carry_out(context, fate);
     }
 
     fn packets_inside(&self) -> usize {

@@ -77,20 +77,15 @@ impl Station {
     }
 
     fn gateway(&self) -> Option<Gateway> {
-        self.relaying.as_ref()?.gateway
-    }
-
-    /// Whether the host hears no base station and has no other link.
-    fn is_cut_off(&self) -> bool {
-        self.machine.attachment() == Attachment::To(None) && self.fallback.is_none()
+        self.relaying.as_ref()?.way.gateway()
     }
 
     /// Chooses whom to go over, if the host is cut off.
     fn choose_gateway(&mut self, context: &mut NodeContext<'_>) {
-        let (is_cut_off, next) = (self.is_cut_off(), self.machine.measures_at());
+        let (is_cut_off, next) = (self.machine.is_cut_off(), self.machine.measures_at());
         let Some(relaying) = self.relaying.as_mut().filter(|_| is_cut_off) else { return };
-        relaying.chooses_at = next;
-        let gateway = context.find_gateway(self.medium, relaying.gateway);
+        relaying.way.choose_from(next);
+        let gateway = context.find_gateway(self.medium, relaying.way.gateway());
         if relaying.change(context, gateway) {
             context.settle_behind(gateway, &self.base_stations);
         }
@@ -131,12 +126,10 @@ impl Station {
     }
 
     fn send(&mut self, context: &mut NodeContext<'_>, packet: Transit) {
-        let may_choose =
-            |relaying: &Relaying| relaying.gateway.is_none() && relaying.chooses_at <= context.now();
-        if self.relaying.as_ref().is_some_and(may_choose) {
+        if self.relaying.as_ref().is_some_and(|relaying| relaying.way.may_choose(context.now())) {
             self.choose_gateway(context);
         }
-        let gateway = self.gateway().filter(|_| self.is_cut_off());
+        let gateway = self.gateway().filter(|_| self.machine.is_cut_off());
         match (gateway, &mut self.relaying) {
             (Some(gateway), Some(relaying)) => relaying.send(context, gateway, packet),
             _ => {
@@ -192,7 +185,7 @@ impl Node for Station {
         self.measure(context);
         if let Some(relaying) = &mut self.relaying {
             // Others may not have measured yet.
-            relaying.chooses_at = context.now();
+            relaying.way.choose_from(context.now());
         }
         self.with_relay(context, |relay, context| relay.start(context));
     }
