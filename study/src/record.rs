@@ -64,6 +64,7 @@ fn describe(plan: &Plan, backend: Backend, seed: u64) -> RunDescription<'_> {
             name: Cow::Owned(medium.name.clone()),
             hosts: medium.attached.iter().map(|&node| name(node)).collect(),
             channels: radio.channels.clone(),
+            further: radio.further_radios.iter().map(|further| (further.host, further.channel)).collect(),
             range_m: radio.radio.range_m(),
         }),
         MediumModel::Bus(_) | MediumModel::External => None,

@@ -21,9 +21,13 @@ export class AirMap {
     this.hidden = new Set();
     this.tracks = Object.entries(run.tracks).map(([node, track]) => ({ node: Number(node), ...track }));
     this.states = new Map(Object.entries(run.states ?? {}).map(([node, states]) => [Number(node), states]));
+    this.ties = new Map(Object.entries(run.ties ?? {}).map(([node, ties]) => [Number(node), ties]));
     this.reach = new Map();
-    (run.run.radios ?? []).forEach(({ hosts, channels = [], range_m: range }) => {
-      hosts.forEach((name, k) => this.reach.set(name, { range, channel: channels[k] ?? 1 }));
+    (run.run.radios ?? []).forEach(({ hosts, channels = [], further = [], range_m: range }) => {
+      hosts.forEach((name, k) => {
+        const others = further.filter(([host]) => host === k).map(([, channel]) => channel);
+        this.reach.set(name, { range, first: channels[k] ?? 1, others });
+      });
     });
     const all = (axis) => this.tracks.flatMap((track) => track[axis]);
     const wider = ([low, high], value) => [Math.min(low, value), Math.max(high, value)];
@@ -37,6 +41,7 @@ export class AirMap {
       { key: "trails", label: "way of the last 10 s", symbol: symbols.line("edge") },
       { key: "data", label: "packets of flows", symbol: symbols.line(() => pathColour(0)) },
       { key: "messages", label: "messages of routing", symbol: symbols.line("soft", [2, 3]) },
+      ...(this.ties.size ? [{ key: "ties", label: "belongs to, goes over", symbol: symbols.line("ink", [5, 3]) }] : []),
       { key: "states", label: "packets that wait; battery", symbol: symbols.line("accent") },
     ];
   }
@@ -53,8 +58,10 @@ export class AirMap {
     this.time = cursor ?? (stays ? this.time : (view.from + view.to) / 2);
     this.fit(width);
     this.places = new Map(this.tracks.map((track) => [track.node, placeAt(track, this.time)]));
+    this.now = new Map([...this.ties].map(([node, ties]) => [node, tieAt(ties, this.time)]));
     this.hops = hopsAt(answer, this.time);
     if (!this.hidden.has("reach")) this.drawReach(ctx);
+    if (!this.hidden.has("ties")) this.drawTies(ctx);
     if (!this.hidden.has("trails")) this.tracks.forEach((track) => this.drawTrail(ctx, track));
     this.hops.forEach((hop) => this.drawHop(ctx, hop));
     this.drawEnds(ctx, answer.flow);
@@ -78,16 +85,23 @@ export class AirMap {
   }
 
   reachOf(node) {
-    return this.reach.get(this.run.run.nodes[node].name) ?? { range: 0, channel: 0 };
+    return this.reach.get(this.run.run.nodes[node].name) ?? { range: 0, first: 0, others: [] };
+  }
+
+  /** The channels of a host's radios; the first is that of its base station. */
+  channels(node) {
+    const { first, others } = this.reachOf(node);
+    const cell = this.now.get(node)?.cell ?? null;
+    return [cell === null ? first : this.reachOf(cell).first, ...others];
   }
 
   /** Who is within reach of `node`. */
   neighbours(node) {
     const [x, y] = this.places.get(node);
-    const { range, channel } = this.reachOf(node);
+    const [{ range }, own] = [this.reachOf(node), this.channels(node)];
     const near = ([other, [u, v]]) => other !== node && Math.hypot(u - x, v - y) <= range;
     const others = [...this.places].filter(near).map(([other]) => other);
-    return others.filter((other) => this.reachOf(other).channel === channel);
+    return others.filter((other) => this.channels(other).some((channel) => own.includes(channel)));
   }
 
   drawReach(ctx) {
@@ -103,6 +117,22 @@ export class AirMap {
     }
     ctx.stroke();
     ctx.globalAlpha = 1;
+  }
+
+  /** Which base station each station belongs to, and whom it goes over where it hears none. */
+  drawTies(ctx) {
+    ctx.strokeStyle = palette().ink;
+    ctx.lineWidth = 1;
+    ctx.setLineDash([5, 3]);
+    ctx.beginPath();
+    for (const [node, { cell, gateway }] of this.now) {
+      const to = this.places.get(cell ?? gateway);
+      if (!to || !this.places.has(node)) continue;
+      ctx.moveTo(...this.pixel(this.places.get(node)));
+      ctx.lineTo(...this.pixel(to));
+    }
+    ctx.stroke();
+    ctx.setLineDash([]);
   }
 
   drawTrail(ctx, track) {
@@ -289,6 +319,12 @@ export class AirMap {
     const state = this.stateOf(node);
     const joules = (uj) => `${(uj / 1e6).toFixed(3)} J`;
     const inside = state ? [{ label: "packets that wait", value: String(state.waiting) }] : [];
+    const tie = this.now.get(node);
+    if (tie) {
+      const { cell, gateway } = tie;
+      const to = cell ?? gateway;
+      inside.unshift({ label: cell === null && gateway !== null ? "goes over" : "belongs to", value: to === null ? "nobody" : nodes[to].name });
+    }
     if (state && state.drawn !== null) inside.push({ label: "energy drawn", value: joules(state.drawn) });
     if (state && state.left !== null) inside.push({ label: "battery holds", value: joules(state.left) });
     return {
@@ -301,6 +337,12 @@ export class AirMap {
       ],
     };
   }
+}
+
+/** Whom a station belongs to at `time`, and whom it goes over. */
+function tieAt({ t, cell, gateway }, time) {
+  const k = t.findLastIndex((since) => since <= time);
+  return k < 0 ? { cell: null, gateway: null } : { cell: cell[k], gateway: gateway[k] };
 }
 
 /** Where a host is at `time`: straight on between two places that are told. */

@@ -17,6 +17,8 @@ pub struct AirRecord {
     tracks: BTreeMap<Number, Track>,
     /// By number of the host's node.
     states: BTreeMap<Number, States>,
+    /// By number of the station's node.
+    ties: BTreeMap<Number, Ties>,
     frames: Vec<Frame>,
 }
 
@@ -31,6 +33,17 @@ pub struct States {
     pub drawn_uj: Vec<Option<u64>>,
     /// Energy left in the battery, in microjoules, if there is one.
     pub battery_uj: Vec<Option<u64>>,
+}
+
+/// Whom a station belonged to: each holds until the next. Columns: the `k`-th numbers belong together.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Ties {
+    /// From when on, in nanoseconds.
+    pub t: Vec<u64>,
+    /// The node of its base station, if it heard one.
+    pub cell: Vec<Option<usize>>,
+    /// The node of the station over which it went, if it heard none.
+    pub gateway: Vec<Option<usize>>,
 }
 
 /// Where a host was: straight on between two places, at rest before the first and after the last. Columns: the `k`-th
@@ -125,6 +138,22 @@ impl AirRecord {
         battery_uj.push(left);
     }
 
+    pub(crate) fn ties(&self) -> &BTreeMap<Number, Ties> {
+        &self.ties
+    }
+
+    /// A station belongs to another base station, or to none.
+    pub(crate) fn belong(&mut self, time_ns: u64, station: Number, cell: Option<Number>) {
+        let ties = self.ties.entry(station).or_default();
+        ties.push(time_ns, cell, ties.gateway.last().copied().flatten());
+    }
+
+    /// A station goes over another one, or over none.
+    pub(crate) fn go_over(&mut self, time_ns: u64, station: Number, gateway: Option<Number>) {
+        let ties = self.ties.entry(station).or_default();
+        ties.push(time_ns, ties.cell.last().copied().flatten(), gateway);
+    }
+
     /// A frame begins.
     pub(crate) fn frame(&mut self, frame: Frame) {
         self.frames.push(frame);
@@ -176,6 +205,14 @@ impl AirRecord {
             hops.n.push(n);
         }
         hops
+    }
+}
+
+impl Ties {
+    fn push(&mut self, time_ns: u64, cell: Option<Number>, gateway: Option<Number>) {
+        self.t.push(time_ns);
+        self.cell.push(cell);
+        self.gateway.push(gateway);
     }
 }
 
@@ -261,6 +298,20 @@ mod tests {
         assert_eq!((&states.t[..], &states.waiting[..]), (&[0, 1, 2, 3][..], &[0, 2, 5, 0][..]));
         assert_eq!(states.drawn_uj, [None, Some(7), Some(7), Some(9)]);
         assert_eq!(states.battery_uj, [None, Some(90), Some(90), Some(88)]);
+    }
+
+    #[test]
+    fn a_station_has_a_base_station_or_goes_over_one_that_has() {
+        let mut air = AirRecord::default();
+        air.belong(0, 3, Some(1));
+        air.belong(5, 3, None);
+        air.go_over(6, 3, Some(4));
+        air.go_over(9, 3, None);
+        air.belong(9, 3, Some(2));
+        let ties = &air.ties()[&3];
+        assert_eq!(ties.t, [0, 5, 6, 9, 9]);
+        assert_eq!(ties.cell, [Some(1), None, None, None, Some(2)]);
+        assert_eq!(ties.gateway, [None, None, Some(4), None, None]);
     }
 
     #[test]

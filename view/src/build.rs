@@ -153,10 +153,9 @@ impl Builder {
             | EventKind::RegistrationRefused
             | EventKind::RegistrationChanged
             | EventKind::HandoffComplete
-            | EventKind::CellChanged
-            | EventKind::GatewayChanged
             | EventKind::FlowStarted
             | EventKind::FlowFinished => self.note(line),
+            EventKind::CellChanged | EventKind::GatewayChanged => self.take_tie(line),
             // A record begins but once, and what a later version tells is counted only.
             EventKind::RunStarted | EventKind::Unknown => {}
         }
@@ -318,6 +317,15 @@ impl Builder {
         let node = self.node(&line.node);
         if let (Some(node), Some(waiting)) = (node, line.waiting_packets) {
             self.run.air.state(line.time_ns, node, waiting, [line.drawn_uj, line.battery_uj]);
+        }
+    }
+
+    fn take_tie(&mut self, line: &Line<'_>) {
+        self.note(line);
+        let (Some(station), to) = (self.node(&line.node), self.node(&line.to)) else { return };
+        match line.event {
+            EventKind::CellChanged => self.run.air.belong(line.time_ns, station, to),
+            _ => self.run.air.go_over(line.time_ns, station, to),
         }
     }
 

@@ -36,9 +36,12 @@ pub struct RadioDescription<'a> {
     pub name: Name<'a>,
     /// The hosts on it.
     pub hosts: Vec<Name<'a>>,
-    /// The channel of each; all are on one where this is empty.
+    /// The channel of each, of its first radio where it has several; all are on one where this is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<u8>,
+    /// Further radios: a host, by its place among those above, and a channel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<(usize, u8)>,
     /// How far hosts reach in the mean, in metres.
     pub range_m: f64,
 }
