@@ -2,7 +2,7 @@
 use prismux_plan::{Action, Cells, Medium, MediumModel, NodeId, Routing};
 use prismux_scenario::ScenarioFile;
 use prismux_units::{Duration, Instant};
-use prismux_wireless::{AssociationConfig, Mobility, Position};
+use prismux_wireless::{AssociationConfig, HostId, Mobility, Position, Role};
 
 const NODES: &str = "duration = \"10 s\"\n[nodes]\nserver = { kind = \"host\" }\nwest = { kind = \"router\" }\n\
     east = { kind = \"router\" }\ncar = { kind = \"host\" }\n\
@@ -110,6 +110,22 @@ fn an_event_tunes_a_radio_that_is_there_and_contends() {
         let error = read(radio, event).expect_err(expected);
         assert!(error.contains(expected), "{event}: {error}");
     }
+}
+
+#[test]
+fn access_points_on_channels_of_their_own_each_poll_who_is_there() {
+    let text = format!(
+        "{NODES}[radio]\nhosts = [\"west\", \"east\", \"car\", \"server\"]\nmedium_access = \"802.11b\"\n\
+         channels = {{ west = 1, east = 6, car = [1, 6], server = 6 }}\n\
+         polling = {{ access_point = [\"west\", \"east\"] }}\n{PLACES}"
+    );
+    let text = text.replace("places = {", "places = { server = [200, 0],");
+    let scenario = ScenarioFile::from_text("polls.toml", text).scenario(None, &[]).unwrap();
+    let MediumModel::Radio(radio) = &scenario.plan.media[0].model else { panic!("no radio") };
+    let polls = |radios: &[u32]| Role::AccessPoint(radios.iter().copied().map(HostId).collect());
+    // The car's second radio is the fifth of all.
+    assert_eq!(radio.roles, [polls(&[2]), polls(&[4, 3]), Role::Station, Role::Station]);
+    assert_eq!(radio.further_radios[0].role, Role::Station);
 }
 
 #[test]

@@ -204,6 +204,34 @@ fn hosts_on_a_channel_without_access_point_contend_as_if_nobody_polled() {
 }
 
 #[test]
+fn cells_that_poll_on_channels_of_their_own_do_what_each_does_alone() {
+    // h0 polls h1 and h2 on channel 1, h3 polls h4 and h5 on channel 6.
+    let cells = |other: u8| {
+        let mut hosts = hosts(5, 2);
+        hosts[3].role = Role::AccessPoint(vec![HostId(4), HostId(5)]);
+        hosts[3..].iter_mut().for_each(|host| host.channel = other);
+        hosts
+    };
+    let alone = |own: std::ops::Range<u32>, flows: &[(u32, u32)]| {
+        let mut air = air(mac(polling(50, 40)), cells(6));
+        let frames = frames(&mut air, flows, secs(1));
+        let of_cell = |(_, frame): &(Instant, Frame<u64>)| own.contains(&frame.from.0);
+        frames.into_iter().filter(of_cell).map(|(at, frame)| (at, frame.from, frame.kind)).collect::<Vec<_>>()
+    };
+    let (first, second) = ([(0, 1), (2, 0)], [(3, 4), (5, 3)]);
+    let both = [first, second].concat();
+    for (own, flows) in [(0..3, first), (3..6, second)] {
+        let frames = alone(own.clone(), &flows);
+        assert!(
+            frames.iter().filter(|(.., kind)| *kind == FrameKind::Data).count() > 400,
+            "{}",
+            frames.len()
+        );
+        assert_eq!(frames, alone(own, &both));
+    }
+}
+
+#[test]
 fn impossible_periods_and_lists_are_refused_by_name() {
     let refused = |mac: MacConfig, hosts: Vec<HostConfig>| {
         let config = AirConfig { radio: RadioConfig::wavelan(), mac, energy: None, reports_frames: false };

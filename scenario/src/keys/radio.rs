@@ -80,7 +80,12 @@ pub const AGGREGATION: &[Key] = &[
 
 /// Keys of `[radio.polling]`.
 pub const POLLING: &[Key] = &[
-    key("access_point", "node", "required", "who polls"),
+    key(
+        "access_point",
+        "node, or list of nodes",
+        "required",
+        "who polls; several do so on channels of their own, each those who share its channel",
+    ),
     key("stations", "list of nodes", "all others on its channel", "who is polled, in order"),
     key(
         "channel",
