@@ -136,6 +136,12 @@ impl Problem {
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::Unreachable { to, .. } => format!("add a link towards \"{to}\""),
+            Self::NoCommonChannel { to, channels, .. } => {
+                let own = channels.first().copied().unwrap_or(1);
+                format!(
+                    "give \"{to}\", or a host between that routes, a radio on channel {own} too: a list of channels"
+                )
+            }
             Self::WrongPattern { .. } => {
                 "cbr and pareto need transport = \"udp\", request-response \"tcp\", writes \"tcp\" or \"rcp\""
                     .to_owned()

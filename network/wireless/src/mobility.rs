@@ -11,6 +11,7 @@ pub use manhattan::Manhattan;
 pub use ns2::parse_ns2;
 pub use waypoint::{RandomWaypoint, WaypointStart};
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -291,6 +292,37 @@ pub struct MovementError {
     pub line: usize,
     /// What is wrong.
     pub what: String,
+    /// What to do about it, where that can be said.
+    pub remedy: Option<&'static str>,
+}
+
+impl MovementError {
+    /// What is wrong with a line, or with the whole file (0).
+    fn new(file: &str, line: usize, what: String) -> Self {
+        Self { file: file.into(), line, what, remedy: None }
+    }
+
+    /// A line tells of a host that is not there.
+    fn without_host(file: &str, line: usize, host: usize, hosts: usize) -> Self {
+        let what = format!("host {host} does not exist: there are {hosts}, from 0");
+        Self { remedy: Some("add hosts, or take this one out of the file"), ..Self::new(file, line, what) }
+    }
+
+    /// The file tells nothing of a host that is there.
+    fn without_place(file: &str, host: usize) -> Self {
+        let what = format!("host {host} has no place");
+        Self { remedy: Some("give it one in the file, or take a host away"), ..Self::new(file, 0, what) }
+    }
+}
+
+/// Places and speeds beyond this many metres, and metres per second, are mistakes.
+const FARTHEST_M: f64 = 1e9;
+
+/// A number of a movement file.
+fn number(word: &str) -> Result<f64, String> {
+    let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
+    let number = number.ok_or_else(|| format!("`{word}` is no number"))?;
+    if number.abs() <= FARTHEST_M { Ok(number) } else { Err(format!("`{word}` is not from -1e9 to 1e9")) }
 }
 
 impl fmt::Display for MovementError {

@@ -55,6 +55,7 @@ fn bad_movement_files_are_refused_with_file_and_line() {
         ("$node_(3) set X_ 1", "scene.tcl:3: host 3 does not exist: there are 1, from 0"),
         ("$node_(0) set X_ east", "scene.tcl:3: `east` is no number"),
         ("$node_(0) set X_ inf", "scene.tcl:3: `inf` is no number"),
+        ("$node_(0) set X_ 2e9", "scene.tcl:3: `2e9` is not from -1e9 to 1e9"),
         ("$node_(0) set W_ 1", "scene.tcl:3: `W_` is no coordinate: X_, Y_ or Z_"),
         ("$node_(zero) set X_ 1", "scene.tcl:3: `$node_(zero)` is no host: $node_(0), $node_(1), ..."),
         ("$ns_ at 1 \"$node_(0) setdest 1 1 -2\"", "scene.tcl:3: the speed -2 is below 0 m/s"),
@@ -73,7 +74,7 @@ fn bad_movement_files_are_refused_with_file_and_line() {
         assert_eq!(error.to_string(), complaint);
     }
     let error = parse_ns2("scene.tcl", good, 2).expect_err("one host has no place");
-    assert_eq!(error.to_string(), "scene.tcl: host 1 has no place: `$node_(1) set X_ ...` and `set Y_ ...`");
+    assert_eq!(error.to_string(), "scene.tcl: host 1 has no place");
 }
 
 #[test]

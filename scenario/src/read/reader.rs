@@ -196,14 +196,26 @@ impl<'a> Reader<'a> {
 
     /// One of the registered names.
     pub fn name<T: Clone>(&self, key: &'static str, names: &[Name<T>]) -> Option<T> {
-        let text = self.text(key)?;
+        let Some(text) = self.text(key) else {
+            if self.table.get(key).is_some() {
+                self.accept_all();
+            }
+            return None;
+        };
         if let Some(name) = names.iter().find(|name| name.name == text) {
             return Some(name.value.clone());
         }
         let known: Vec<&str> = names.iter().map(|name| name.name).collect();
         let remedy = remedy_for(text, known.iter().copied());
         self.wrong(key, format!("there is no \"{text}\""), list_of(&known), remedy);
+        self.accept_all();
         None
+    }
+
+    /// Takes all keys that the table may hold for known: which of them apply depends on a name that is missing or
+    /// wrong.
+    pub fn accept_all(&self) {
+        self.asked.borrow_mut().extend(self.keys.iter().map(|key| key.name));
     }
 
     /// An index into `names`, which are the `what` (nodes, links) of the file.

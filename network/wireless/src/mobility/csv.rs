@@ -1,7 +1,7 @@
 //! Places over time: `time_s,host,x_m,y_m`, or `time_s,host,lat,lon` as GPS receivers know them.
-use super::{Mobility, MovementError, Position};
+use super::{Mobility, MovementError, Position, number};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::f64::consts::PI;
 use prismux_units::{Duration, Instant};
@@ -68,7 +68,7 @@ impl Coordinates {
 /// # Errors
 /// When a line cannot be read, names a host that does not exist, or is out of order in time; when a host has no place.
 pub fn parse_csv(file: &str, text: &str, hosts: usize) -> Result<Vec<Mobility>, MovementError> {
-    let error = |line: usize, what: String| MovementError { file: file.to_string(), line, what };
+    let error = |line: usize, what: String| MovementError::new(file, line, what);
     let mut places: Vec<Vec<(Instant, Position)>> = Vec::new();
     places.resize_with(hosts, Vec::new);
     let mut coordinates = Coordinates::Metres;
@@ -83,7 +83,7 @@ pub fn parse_csv(file: &str, text: &str, hosts: usize) -> Result<Vec<Mobility>, 
         }
         let (host, at, place) = parse_line(line, &mut coordinates).map_err(|what| error(index + 1, what))?;
         let Some(known) = places.get_mut(host) else {
-            return Err(error(index + 1, format!("host {host} does not exist: there are {hosts}, from 0")));
+            return Err(MovementError::without_host(file, index + 1, host, hosts));
         };
         if known.last().is_some_and(|(last, _)| *last >= at) {
             return Err(error(
@@ -94,7 +94,7 @@ pub fn parse_csv(file: &str, text: &str, hosts: usize) -> Result<Vec<Mobility>, 
         known.push((at, place));
     }
     let moving = |(host, known): (usize, Vec<(Instant, Position)>)| {
-        Mobility::through(&known).ok_or_else(|| error(0, format!("host {host} has no place")))
+        Mobility::through(&known).ok_or_else(|| MovementError::without_place(file, host))
     };
     places.into_iter().enumerate().map(moving).collect()
 }
@@ -103,10 +103,6 @@ fn parse_line(line: &str, coordinates: &mut Coordinates) -> Result<(usize, Insta
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [time, host, x, y] = fields.as_slice() else {
         return Err(format!("{} fields instead of 4: time_s,host,x_m,y_m", fields.len()));
-    };
-    let number = |word: &str| {
-        let value = word.parse::<f64>().ok().filter(|value| value.is_finite());
-        value.ok_or_else(|| format!("`{word}` is no number"))
     };
     let seconds = number(time)?;
     if !(0.0..1e9).contains(&seconds) {

@@ -1,7 +1,7 @@
 //! ns-2 movement files, as `setdest`, BonnMotion and SUMO write them.
-use super::{Leg, Mobility, MovementError, Position};
+use super::{Leg, Mobility, MovementError, Position, number};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
@@ -29,9 +29,9 @@ struct Host {
 ///
 /// # Errors
 /// When a line cannot be read, names a host that does not exist, is out of order in time, or has a number that is
-/// not finite or negative where it must not be; when a host has no place.
+/// beyond 1e9 or negative where it must not be; when a host has no place.
 pub fn parse_ns2(file: &str, text: &str, hosts: usize) -> Result<Vec<Mobility>, MovementError> {
-    let error = |line: usize, what: String| MovementError { file: file.to_string(), line, what };
+    let error = |line: usize, what: String| MovementError::new(file, line, what);
     let mut found: Vec<Host> = Vec::new();
     found.resize_with(hosts, Host::default);
     for (index, line) in text.lines().enumerate() {
@@ -42,7 +42,7 @@ pub fn parse_ns2(file: &str, text: &str, hosts: usize) -> Result<Vec<Mobility>, 
             Line::Place { host, .. } | Line::Walk { host, .. } => (host, found.get_mut(host)),
         };
         let Some(known) = known else {
-            return Err(error(number, format!("host {host} does not exist: there are {hosts}, from 0")));
+            return Err(MovementError::without_host(file, number, host, hosts));
         };
         match parsed {
             Line::Place { axis: 'X', metres, .. } => known.x = Some(metres),
@@ -58,7 +58,7 @@ pub fn parse_ns2(file: &str, text: &str, hosts: usize) -> Result<Vec<Mobility>, 
     }
     let with_place = |(host, known): (usize, Host)| match (known.x, known.y) {
         (Some(x_m), Some(y_m)) => Ok(legs(Position { x_m, y_m }, &known.walks)),
-        _ => Err(error(0, format!("host {host} has no place: `$node_({host}) set X_ ...` and `set Y_ ...`"))),
+        _ => Err(MovementError::without_place(file, host)),
     };
     found.into_iter().enumerate().map(with_place).collect()
 }
@@ -116,13 +116,13 @@ fn parse_line(line: &str) -> Result<Line, String> {
                 m_per_s,
             })
         }
-        [first, ..] if first.starts_with("$node_(") => Err(format!("not understood: `{line}`")),
+        [first, ..] if first.starts_with("$node_(") => Err(not_understood(line)),
         [first, "at", _, node, ..] if first.starts_with('$') && node.starts_with("$node_(") => {
-            Err(format!("not understood: `{line}`"))
+            Err(not_understood(line))
         }
         // Distances for the god object, and settings of other objects.
         [first, ..] if first.starts_with('$') || *first == "set" => Ok(Line::Other),
-        _ => Err(format!("not understood: `{line}`")),
+        _ => Err(not_understood(line)),
     }
 }
 
@@ -133,6 +133,10 @@ fn host(node: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("`{node}` is no host: $node_(0), $node_(1), ..."))
 }
 
-fn number(word: &str) -> Result<f64, String> {
-    word.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| format!("`{word}` is no number"))
+/// Other formats have lines of thousands of numbers.
+fn not_understood(line: &str) -> String {
+    match line.char_indices().nth(60) {
+        Some((end, _)) => format!("not understood: `{}...`", &line[..end]),
+        None => format!("not understood: `{line}`"),
+    }
 }

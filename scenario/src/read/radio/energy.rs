@@ -1,5 +1,5 @@
 //! `[radio.energy]`, and when radios sleep.
-use crate::document::Value;
+use crate::document::{Item, Value};
 use crate::keys;
 use crate::read::reader::Reader;
 use prismux_plan::{NodeId, Power};
@@ -17,11 +17,28 @@ pub(super) fn power(reader: &Reader<'_>, attached: &[NodeId], node_names: &[&str
         sleep_w: watts("sleep_w", standard.sleep_w),
         amplifier_efficiency: table.number("amplifier_efficiency", 0.001..=1.0),
     };
-    let battery_j = table.number("battery_j", 1e-6..=1e9);
-    let mains = if battery_j.is_some() { mains(&table, node_names) } else { Vec::new() };
+    let battery_j = battery_j(&table);
+    let has_batteries = table.entry("battery_j").is_some();
+    let mains = if has_batteries { mains(&table, node_names) } else { Vec::new() };
     table.finish();
     let battery_of = |host: &NodeId| battery_j.filter(|_| !mains.contains(host));
     Some(Power { energy, batteries_j: attached.iter().map(battery_of).collect() })
+}
+
+/// What each battery holds.
+fn battery_j(table: &Reader<'_>) -> Option<f64> {
+    let is_empty = |item: &Item| match item.value {
+        Value::Integer(number) => number == 0,
+        Value::Float(number) => number == 0.0,
+        _ => false,
+    };
+    if table.entry("battery_j").is_some_and(|entry| is_empty(&entry.item)) {
+        let remedy = "take such a host out of [radio] hosts, or leave out battery_j where none may run out";
+        let found = "found batteries that are empty from the beginning";
+        table.wrong("battery_j", found, "a number of joules above 0", Some(remedy.to_string()));
+        return None;
+    }
+    table.number("battery_j", 1e-6..=1e9)
 }
 
 /// Hosts without a battery.

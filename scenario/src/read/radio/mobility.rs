@@ -4,7 +4,7 @@ use super::places;
 use crate::document::{Item, Value};
 use crate::read::reader::{Problems, Reader};
 use crate::registry::{self, MobilityModel};
-use prismux_units::Duration;
+use prismux_units::{Duration, Instant};
 use prismux_wireless::{
     Area, GaussMarkov, Manhattan, Mobility, MovementError, Position, RandomWaypoint, WaypointStart,
     parse_csv, parse_ns2,
@@ -24,6 +24,7 @@ pub(super) fn read(
             "the name of a mobility model",
             "for instance model = \"static\"".to_string(),
         );
+        reader.accept_all();
     }
     // Hosts with places of their own stay there; the others are all alike.
     let spread = |others: &dyn Fn() -> Option<Mobility>| match reader.entry("places").is_some() {
@@ -70,10 +71,10 @@ pub(super) fn read(
             }))
         }),
         MobilityModel::Ns2File => {
-            file(reader, (names, folder), |name, text| parse_ns2(name, text, names.len()))
+            file(reader, (names, folder), NS2_LINES, |name, text| parse_ns2(name, text, names.len()))
         }
         MobilityModel::CsvFile => {
-            file(reader, (names, folder), |name, text| parse_csv(name, text, names.len()))
+            file(reader, (names, folder), CSV_LINES, |name, text| parse_csv(name, text, names.len()))
         }
     }
 }
@@ -133,22 +134,26 @@ fn keep_within_area(reader: &Reader<'_>, key: &'static str, names: &[&str], mobi
     let Some(area) = reader.entry("area_m").and_then(|_| area(reader)) else { return };
     let leaves =
         |(name, mobility): (&&str, &Mobility)| Some(((*name).to_string(), outside(mobility, &area)?));
-    if let Some((host, Position { x_m, y_m })) = names.iter().zip(mobility).find_map(leaves) {
-        let found = format!("host \"{host}\" is outside of area_m at ({x_m}, {y_m})");
+    if let Some((host, (at, Position { x_m, y_m }))) = names.iter().zip(mobility).find_map(leaves) {
+        let when =
+            if at == Instant::ZERO { String::new() } else { format!(", after {}", at - Instant::ZERO) };
+        let found = format!("host \"{host}\" is outside of area_m at ({x_m}, {y_m}){when}");
         let expected = format!("places within {} m by {} m", area.width_m, area.height_m);
         let remedy = "leave out area_m, which nothing else needs here, or make it larger".to_string();
         reader.wrong(key, found, expected, Some(remedy));
     }
 }
 
-/// A place outside of an area, whose corner is the origin, to which a listed movement leads.
-fn outside(mobility: &Mobility, area: &Area) -> Option<Position> {
-    let is_outside =
-        |at: &Position| !(0.0..=area.width_m).contains(&at.x_m) || !(0.0..=area.height_m).contains(&at.y_m);
+/// When a listed movement is outside of an area, whose corner is the origin, and where.
+fn outside(mobility: &Mobility, area: &Area) -> Option<(Instant, Position)> {
+    let is_outside = |(_, at): &(Instant, Position)| {
+        !(0.0..=area.width_m).contains(&at.x_m) || !(0.0..=area.height_m).contains(&at.y_m)
+    };
     match mobility {
-        Mobility::Static(at) => Some(*at).filter(is_outside),
+        Mobility::Static(at) => Some((Instant::ZERO, *at)).filter(is_outside),
         Mobility::Legs(legs) => {
-            let mut ends = legs.iter().flat_map(|leg| [leg.start, leg.at(leg.until)]);
+            let mut ends =
+                legs.iter().flat_map(|leg| [(leg.from, leg.start), (leg.until, leg.at(leg.until))]);
             ends.find(is_outside)
         }
         // They keep within an area of their own.
@@ -156,10 +161,28 @@ fn outside(mobility: &Mobility, area: &Area) -> Option<Position> {
     }
 }
 
+/// What ns-2 reads.
+const NS2_LINES: &str =
+    "lines as `$node_(0) set X_ 12.5` and `$ns_ at 2.0 \"$node_(0) setdest 100.0 200.0 5.0\"`";
+/// What a table of places holds.
+const CSV_LINES: &str = "lines of `time_s,host,x_m,y_m`, or `time_s,host,lat,lon` under such a heading";
+
+/// Which number of a movement file is which host.
+fn numbered(names: &[&str]) -> String {
+    match names {
+        [] => "no host".to_string(),
+        [only] => format!("one host, 0: \"{only}\""),
+        [first, .., last] => {
+            format!("{} hosts, from 0, \"{first}\", to {}, \"{last}\"", names.len(), names.len() - 1)
+        }
+    }
+}
+
 /// Reads a movement file for hosts with these names.
 fn file(
     reader: &Reader<'_>,
     (names, folder): (&[&str], Option<&Path>),
+    lines: &str,
     parse: impl Fn(&str, &str) -> Result<Vec<Mobility>, MovementError>,
 ) -> Option<Vec<Mobility>> {
     // Known, whatever becomes of the file.
@@ -176,7 +199,10 @@ fn file(
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) => {
-            let remedy = format!("the path is relative to the scenario file; looked at {}", path.display());
+            let remedy = match error.kind() {
+                std::io::ErrorKind::InvalidData => "movement files are text".to_string(),
+                _ => format!("the path is relative to the scenario file; looked at {}", path.display()),
+            };
             reader.wrong("file", format!("cannot read \"{name}\": {error}"), "a movement file", Some(remedy));
             return None;
         }
@@ -187,7 +213,8 @@ fn file(
             Some(mobility)
         }
         Err(error) => {
-            reader.wrong("file", error.to_string(), "a movement file for the hosts on the air", None);
+            let expected = format!("{lines}; {}", numbered(names));
+            reader.wrong("file", error.to_string(), expected, error.remedy.map(str::to_string));
             None
         }
     }
