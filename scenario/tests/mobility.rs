@@ -147,4 +147,6 @@ fn empty_batteries_and_hosts_without_a_common_channel_are_errors_with_a_way_out(
         "{apart}"
     );
     assert_eq!(read("channels = { h-1 = 1, h-2 = [6, 1] }"), "");
+    let off_air = read("hosts = [\"h-1\"]");
+    assert!(off_air.contains("remedy: put \"h-2\" on the air ([radio] hosts), or add a link"), "{off_air}");
 }

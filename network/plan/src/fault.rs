@@ -93,6 +93,8 @@ pub enum Problem {
         to: String,
         /// Nodes that links do lead to.
         near: Vec<String>,
+        /// Whether hosts that are on the air could reach it there.
+        by_air: bool,
     },
     /// A program without a word.
     NothingToRun,

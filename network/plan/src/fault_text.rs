@@ -135,6 +135,9 @@ impl Problem {
     /// What to do, where that can be said.
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
+            Self::Unreachable { to, by_air: true, .. } => {
+                format!("put \"{to}\" on the air ([radio] hosts), or add a link towards it")
+            }
             Self::Unreachable { to, .. } => format!("add a link towards \"{to}\""),
             Self::NoCommonChannel { to, channels, .. } => {
                 let own = channels.first().copied().unwrap_or(1);

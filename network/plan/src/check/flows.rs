@@ -97,7 +97,8 @@ impl Plan {
 
     fn unreachable(&self, from: NodeId, to: NodeId, reach: &Reach) -> Problem {
         let near = self.names_of(self.node_ids().filter(|&node| reach.leads(from, node)));
-        Problem::Unreachable { from: self[from].name.clone(), to: self[to].name.clone(), near }
+        let by_air = self.radio_of(to).is_none() && self.node_ids().any(|node| self.radio_of(node).is_some());
+        Problem::Unreachable { from: self[from].name.clone(), to: self[to].name.clone(), near, by_air }
     }
 
     /// `via` names a member, and only where there is a proxy to go past.
