@@ -6,6 +6,7 @@
 //! doubles per round trip until its rate stops growing. All bytes are bytes of TCP sequence space, so rates are rates
 //! of useful data.
 mod cap;
+mod contest;
 mod estimates;
 mod measured;
 mod overload;
@@ -13,6 +14,7 @@ mod queue_sign;
 mod round;
 mod windowed_max;
 
+use contest::Contest;
 pub(crate) use estimates::MAX_IDLE;
 use measured::Measured;
 use overload::Overload;
@@ -92,6 +94,7 @@ pub struct LinkModel {
     queue_sign: QueueSign,
     cap: f64,
     overload: Overload,
+    contest: Contest,
     /// The last round showed that the link has become slower: until the rate is forgotten, round trips are those of a
     /// queue.
     slower: bool,
@@ -131,6 +134,7 @@ impl LinkModel {
             queue_sign: QueueSign::default(),
             cap: INITIAL_CAP_PACKETS * INITIAL_PACKET_BYTES,
             overload: Overload::default(),
+            contest: Contest::default(),
             slower: false,
             jitter: 0.0,
             packet_bytes: INITIAL_PACKET_BYTES,

@@ -24,18 +24,28 @@ impl LinkModel {
         let (Some(rtt), false) = (self.min_rtt(), self.startup) else { return };
         let rate = self.learned();
         let product = self.search_gain() * rate * self.loaded_rtt(rtt);
-        let extra = CAP_EXTRA_PACKETS * self.packet_bytes + CAP_EXTRA_TIME * rate;
-        let cap = match self.rounds % PROBE_ROUNDS {
+        let extra = self.cap_extra();
+        let phase = self.rounds % PROBE_ROUNDS;
+        let drains = phase == 1 && (self.queues_for_good(extra / rate) || self.contest.is_on());
+        let cap = match phase {
             // What queues for good without us then is not ours.
-            1 if self.queues_for_good(extra / rate) => {
+            _ if drains || self.contest.is_suspect() => {
                 DRAIN_GAIN * rate * self.idle_rtt() + self.packet_bytes
             }
-            _ if self.is_measured() => self.overload.gain(CAP_GAIN + self.jitter_gain()) * product + extra,
+            _ if self.is_measured() => {
+                let own = self.overload.gain(CAP_GAIN + self.jitter_gain()) * product + extra;
+                own.max(self.contest.window() * self.packet_bytes)
+            }
             0 => self.overload.probe_gain(PROBE_GAIN) * product + extra,
             1 => DRAIN_GAIN * product + self.packet_bytes,
             _ => self.overload.gain(CAP_GAIN) * product + extra,
         };
         self.cap = cap;
+    }
+
+    /// What the cap has beyond a multiple of the product.
+    pub(super) fn cap_extra(&self) -> f64 {
+        CAP_EXTRA_PACKETS * self.packet_bytes + CAP_EXTRA_TIME * self.learned()
     }
 
     /// The learned bandwidth-delay product.

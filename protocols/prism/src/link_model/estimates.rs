@@ -48,7 +48,7 @@ impl LinkModel {
         let learned = self.learned();
         match (self.startup && self.learning, self.min_rtt()) {
             (true, Some(rtt)) if !rtt.is_zero() => Some(learned.max(self.cap / rtt.as_secs_f64())),
-            _ if learned > 0.0 => Some(learned),
+            _ if learned > 0.0 => Some(learned.max(self.contested_rate())),
             _ => self.first_guess.map(|rate| rate.as_bps() as f64 / 8.0).filter(|&rate| rate > 0.0),
         }
     }

@@ -33,6 +33,8 @@ const MAX_BASE_EXTRA: f64 = 0.05;
 /// waits for the slowest before it, all take about as long, and none shows what the next lone one may take. No longer:
 /// the queue of others looks like jitter too, and what is theirs would be taken from them.
 const JITTER_HALF_LIFE: f64 = 5.0;
+/// Others' queue swings like jitter when their senders begin, and then stays.
+const RECENT_HALF_LIFE: f64 = 1.0;
 /// A queue of this share of the round trip, or of [`MIN_QUEUE`], and of [`JITTERS`] times the jitter, is one for
 /// certain.
 const QUEUE_SHARE: f64 = 0.15;
@@ -91,6 +93,8 @@ pub(super) struct Measured {
     queueing: f64,
     /// Most packets come within this after the quickest around them; see [`JITTER_HALF_LIFE`].
     jitter: f64,
+    /// The same, of which half counts after [`RECENT_HALF_LIFE`].
+    recent_jitter: f64,
     /// The shortest round trip of receipts, which may come back another way than ACKs.
     own_rtt: f64,
     /// The shortest round trip of this span and of the one before, and when this one began.
@@ -106,8 +110,9 @@ pub(super) struct Measured {
     floor: [f64; 2],
     /// When this span began, and in which round.
     floor_since: (Instant, u32),
-    /// The longest queue in the present round.
+    /// The longest queue in the present round, and the shortest.
     peak: f64,
+    least_queue: f64,
     /// The queue was never empty for some time in the present round.
     was_busy: bool,
     /// The least that came in one of the last intervals.
@@ -139,6 +144,7 @@ impl Measured {
             is_busy: false,
             queueing: 0.0,
             jitter: 0.0,
+            recent_jitter: 0.0,
             own_rtt: f64::MAX,
             least: [f64::MAX; 2],
             least_since: now,
@@ -148,6 +154,7 @@ impl Measured {
             floor: [f64::MAX; 2],
             floor_since: (now, 0),
             peak: 0.0,
+            least_queue: 0.0,
             was_busy: false,
             recent: [0.0; 3],
             best: WindowedMax::default(),
@@ -164,9 +171,10 @@ impl Measured {
     /// A receipt; `useful` is the share of the link's bytes that is useful data.
     fn update(&mut self, now: Instant, rounds: u32, estimate: &LinkEstimate, useful: f64) {
         let rate = |rate: Option<Rate>| rate.map_or(0.0, |rate| rate.as_bps() as f64 / 8.0 * useful);
-        let faded = libm::exp2(-now.saturating_since(self.at).as_secs_f64() / JITTER_HALF_LIFE);
+        let elapsed = now.saturating_since(self.at).as_secs_f64();
         let jitter = estimate.jitter_p95.unwrap_or_default().as_secs_f64();
-        self.jitter = jitter.max(faded * self.jitter);
+        self.jitter = jitter.max(libm::exp2(-elapsed / JITTER_HALF_LIFE) * self.jitter);
+        self.recent_jitter = jitter.max(libm::exp2(-elapsed / RECENT_HALF_LIFE) * self.recent_jitter);
         (self.at, self.is_fresh) = (now, true);
         self.delivery = rate(estimate.delivery_rate);
         self.offered = rate(estimate.offered_rate);
@@ -203,6 +211,7 @@ impl Measured {
         self.best.update(rounds, least);
         self.floor[0] = self.floor[0].min(self.queueing);
         self.peak = self.peak.max(self.queueing);
+        self.least_queue = self.least_queue.min(self.queueing);
         self.was_busy |= self.is_busy;
     }
 
