@@ -79,8 +79,8 @@ fn a_download_past_the_proxy_has_its_answers_past_it_too() {
     assert_eq!((counters.data_packets, counters.reverse_packets), (0, 0), "{counters:?}");
 }
 
-/// Whoever keeps its own queue short is left next to nothing by one that fills it: before links had a window of their own
-/// where others fill the queue, 2 and 7 Mbit/s of the first link.
+/// Whoever keeps its own queue short is left next to nothing by one that fills it: before links had a window of their
+/// own where others fill the queue, 2 and 7 Mbit/s of the first link.
 #[test]
 fn a_bond_gets_its_share_of_a_link_that_another_download_filled_first() {
     for ms in [100, 200] {

@@ -112,7 +112,7 @@ mod tests {
 
     const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-    /// So many rounds with a queue, one packet lost to it in the last where `lost`, on a link that was given 10 packets.
+    /// So many rounds with a queue on a link that was given 10 packets; one was lost to it in the last where `lost`.
     fn rounds(contest: &mut Contest, now: &mut Instant, count: usize, lost: bool) {
         for number in 1..=count {
             *now += ROUND_TRIP;

@@ -3,7 +3,9 @@
 //! A link whose far end returns receipts ([`prismux_receipts`]) need not be guessed at: its rate is what came while its
 //! queue was never empty, and a late ACK is no queue. What remains to be found out by trying is whether it would carry
 //! more than it is given (`search`).
+mod contested;
 mod search;
+mod swing;
 
 use super::windowed_max::WindowedMax;
 use super::{CAP_GAIN, LinkModel, PROBE_ROUNDS};
@@ -42,9 +44,7 @@ const QUEUE_SHARE: f64 = 0.15;
 const MIN_QUEUE: f64 = 0.004;
 /// See [`QUEUE_SHARE`].
 const JITTERS: f64 = 3.0;
-/// A link whose rate swings is given packets at most this times as fast as it carries them,
-const MAX_SWING: f64 = 2.0;
-/// and so much time of what it carries more, in seconds.
+/// A link whose rate swings holds up to so much time of what it carries more, in seconds.
 const MAX_SWING_TIME: f64 = 0.1;
 /// The same where the link is the only one in use, and its queue holds up no other.
 const MAX_SWING_TIME_ALONE: f64 = 0.6;
@@ -251,12 +251,6 @@ impl Measured {
         if floor < f64::MAX { floor } else { 0.0 }
     }
 
-    /// How many times what it carries now the link has carried of late, for some time: as much may be asked of it again
-    /// from one moment to the next.
-    fn swing(&self) -> f64 {
-        if self.capacity > 0.0 { (self.best.get() / self.capacity).max(1.0) } else { 1.0 }
-    }
-
     /// What jitter adds to the multiple of the product that is in flight: less, and a link that carries more than is
     /// known would never show it.
     fn jitter_gain(&self) -> f64 {
@@ -366,18 +360,6 @@ impl LinkModel {
             let own = OWN_QUEUES * ((CAP_GAIN - 1.0) * measured.base().unwrap_or(0.0) + extra);
             measured.floor() > own.max(JITTERS * measured.jitter)
         })
-    }
-
-    /// How much faster a link is given packets that has carried more of late.
-    pub(super) fn swing_gain(&self) -> f64 {
-        self.swing().min(MAX_SWING)
-    }
-
-    /// See [`Measured::swing`]. What a link no longer carries whose queue has overflowed is others' now, and it is
-    /// asked for no more than it carries; where jitter hides queues, an overflow says less.
-    fn swing(&self) -> f64 {
-        let is_ours = |measured: &&Measured| !self.overload.has_overflowed() || measured.is_jittery();
-        self.measured().filter(is_ours).map_or(1.0, Measured::swing)
     }
 
     /// A packet that is lost now was most likely lost to a full queue: of late there was one for certain.
