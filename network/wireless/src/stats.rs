@@ -5,21 +5,6 @@ use prismux_units::Duration;
 /// Counters of one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostStats {
-    /// RTS frames sent.
-    pub rts_sent: u64,
-    /// CTS frames sent.
-    pub cts_sent: u64,
-    /// Data frames sent to one neighbour, retries included.
-    pub data_sent: u64,
-    /// Data frames sent to all.
-    pub broadcasts_sent: u64,
-    /// ACK frames sent, of single packets and of blocks.
-    pub acks_sent: u64,
-    /// Frames sent that begin or end contention-free periods.
-    pub beacons_sent: u64,
-    /// Data frames sent without data: polls, acknowledgements, and that there is nothing to send.
-    pub nulls_sent: u64,
-
     /// Signals that reached the receiver with power above the carrier-sense threshold.
     pub signals: u64,
     /// Signals that became a frame.
@@ -36,6 +21,21 @@ pub struct HostStats {
     pub lost_without_power: u64,
     /// Signals lost because the host left their channel.
     pub lost_tuning: u64,
+
+    /// RTS frames sent.
+    pub rts_sent: u64,
+    /// CTS frames sent.
+    pub cts_sent: u64,
+    /// Data frames sent to one neighbour, retries included.
+    pub data_sent: u64,
+    /// Data frames sent to all.
+    pub broadcasts_sent: u64,
+    /// ACK frames sent, of single packets and of blocks.
+    pub acks_sent: u64,
+    /// Frames sent that begin or end contention-free periods.
+    pub beacons_sent: u64,
+    /// Data frames sent without data: polls, acknowledgements, and that there is nothing to send.
+    pub nulls_sent: u64,
 
     /// Packets handed to the MAC.
     pub packets_offered: u64,

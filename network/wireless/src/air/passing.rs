@@ -3,10 +3,23 @@ use super::Air;
 use super::power::watch_battery;
 use crate::event::{AirEvent, Miss};
 use crate::field::{NO_CHANNEL, Neighbour};
+use crate::mac::dcf::Dcf;
 use crate::mac::ear::Signal;
 use crate::mac::{Frame, FrameKind};
 use crate::resolution::Load;
+use core::hint::black_box;
 use prismux_units::Instant;
+
+/// What signals change at so many hosts fits into the near caches.
+const FEW_HOSTS: usize = 500;
+
+/// Reads a word of each line of the cache that a signal changes at those whom it reaches, so that the waits for memory
+/// overlap. Nothing depends on what is read.
+#[inline(never)]
+fn read_ahead<P: Copy>(near: &[Neighbour], hosts: &[Dcf<P>]) {
+    let read = near.iter().fold(0, |read, neighbour| read ^ hosts[neighbour.host as usize].glance());
+    black_box(read);
+}
 
 impl<P: Copy> Air<P> {
     /// A frame reaches all who can hear it.
@@ -36,9 +49,11 @@ impl<P: Copy> Air<P> {
         let (carrier_w, threshold_w) = (radio.carrier_threshold_w, thresholds.of(frame.rate));
         let Frame { from, continues, rate, .. } = *frame;
         let mut signal = Signal { frame: slot, from, continues, power_w: 0.0, until, decodable: false, rate };
-        for &Neighbour { host, power_w: mean } in
-            field.near(from.0, now, |distance_m2| loss.power_w(distance_m2))
-        {
+        let near = field.near(from.0, now, |distance_m2| loss.power_w(distance_m2));
+        if hosts.len() > FEW_HOSTS {
+            read_ahead(near, hosts);
+        }
+        for &Neighbour { host, power_w: mean } in near {
             let power_w = if certain { mean } else { mean * chance.draw(random) };
             if power_w < carrier_w {
                 continue;

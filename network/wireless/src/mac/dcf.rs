@@ -45,36 +45,43 @@ pub(crate) enum Rule {
 }
 
 /// The machine of one host.
+///
+/// A signal reaches many hosts at once and changes little at each. What it changes comes first, in whole lines of the
+/// processor's cache: the machines of a hundred hosts do not fit there.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Dcf<P> {
     ear: Ear,
     /// Others have reserved the medium until here (network allocation vector).
     nav_until: Instant,
     contention: Contention,
     waiting: Waiting,
-    answer: Option<(Instant, Answer)>,
     /// Having sent a CTS, the host expects data until here.
     expecting_until: Instant,
+    /// Contention-free periods, where there are any.
+    point: Option<Box<Point<P>>>,
     host: HostId,
     pub listens_to_all: bool,
-    sequence: u16,
+    /// Whether it keeps to a timetable.
+    in_slots: bool,
+    /// The battery is empty.
+    is_off: bool,
+    /// With the counters of what becomes of signals first.
+    stats: HostStats,
+    answer: Option<(Instant, Answer)>,
     current: Option<Current<P>>,
+    sequence: u16,
     /// Packets that go together, the current one among them.
     block: Block<P>,
     /// The sender of the aggregate that is being received, and when the part of it ends that is on the air.
     following: Option<(HostId, Instant)>,
     queue: InterfaceQueue<P>,
     own_slots: OwnSlots,
-    /// Whether it keeps to a timetable.
-    in_slots: bool,
-    /// Contention-free periods, where there are any.
-    point: Option<Box<Point<P>>>,
     duplicates: Duplicates,
     /// The rate towards each neighbour, where it follows the losses.
     rates: BTreeMap<HostId, Arf>,
     interference: Interference,
     random: RandomStream,
-    stats: HostStats,
     /// Time for sleep in which the host sent or heard something.
     active_asleep: Duration,
     battery: Option<Battery>,
@@ -106,6 +113,7 @@ impl<P: Copy> Dcf<P> {
             stats: HostStats::default(),
             active_asleep: Duration::ZERO,
             battery: None,
+            is_off: false,
         }
     }
 
@@ -125,6 +133,12 @@ impl<P: Copy> Dcf<P> {
         let coordinator = self.point.as_ref().and_then(|point| point.coordinator.as_ref());
         let pending = coordinator.map_or(0, Coordinator::pending_packets);
         self.queue.len() + usize::from(self.current.is_some()).max(self.block.len()) + pending
+    }
+
+    /// A word of each part that a signal changes.
+    #[inline]
+    pub fn glance(&self) -> u64 {
+        self.ear.energy_until.as_nanos() ^ self.expecting_until.as_nanos() ^ self.stats.signals
     }
 
     // The medium.

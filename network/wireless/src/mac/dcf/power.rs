@@ -24,7 +24,7 @@ impl<P: Copy> Dcf<P> {
 
     /// Whether the battery is empty.
     pub fn is_off(&self) -> bool {
-        self.battery.is_some_and(|battery| battery.empty_since.is_some())
+        self.is_off
     }
 
     /// The host sends or hears something until `until`: it does not sleep.
@@ -81,6 +81,7 @@ impl<P: Copy> Dcf<P> {
     pub fn power_off(&mut self, now: Instant, events: &mut Events<P>) {
         let Some(battery) = &mut self.battery else { return };
         battery.empty_since = Some(now);
+        self.is_off = true;
         self.stats.lost_without_power += u64::from(self.ear.power_off(now));
         (self.waiting, self.answer) = (Waiting::Nothing, None);
         self.contention.stop();
