@@ -2,8 +2,8 @@
 use prismux_aodv::{Aodv, AodvConfig, AodvHeader, Rerr, Rrep, Rreq};
 use prismux_dsdv::{Advertised, Dsdv, DsdvConfig, DsdvHeader};
 use prismux_dsr::{
-    AckRequest, Dsr, DsrConfig, DsrHeader, DsrOption, ErrorKind, RouteError, RouteReply, RouteRequest,
-    SourceRoute,
+    AckRequest, Dsr, DsrConfig, DsrHeader, DsrOption, ErrorKind, FlowHeader, RouteError, RouteReply,
+    RouteRequest, SourceRoute,
 };
 use prismux_endpoint::random::Seed;
 use prismux_routing::{Header, Input, Packet, RoutingEndpoint};
@@ -68,7 +68,9 @@ fn dsr_headers() -> Vec<DsrHeader> {
         vec![route(0, 0), DsrOption::AckRequest(AckRequest { identification: 9 })],
         vec![route(1, 0), DsrOption::Unknown { kind: 145, data: vec![0, 1] }],
     ];
-    lists.into_iter().map(|options| DsrHeader { options }).collect()
+    let flow = FlowHeader::Numbered { hops: 2, number: 3 };
+    let of_flow = DsrHeader { flow, options: vec![route(1, 0), DsrOption::Timeout(60)] };
+    lists.into_iter().map(DsrHeader::with).chain([of_flow]).collect()
 }
 
 fn aodv_messages() -> Vec<AodvHeader> {

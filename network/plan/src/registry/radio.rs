@@ -158,7 +158,7 @@ pub const ROUTING: &[Name<Routing>] = &[
     name(
         "dsr-ns2-strict",
         Routing::Dsr(DsrConfig::ns2_strict()),
-        "the same, and a packet that is overheard on several hops counts once",
+        "the same with more of its habits: flow state, and each packet overheard once",
     ),
     name(
         "dsr-cache-off",

@@ -42,6 +42,14 @@ impl<H: Header, P> Outbox<H, P> {
         self.next_number += 1;
     }
 
+    /// Sends `packet` at `at`, or now.
+    pub fn send_at_or_now(&mut self, at: Option<Instant>, next_hop: NextHop, packet: Packet<H, P>) {
+        match at {
+            None => self.send(next_hop, packet),
+            Some(at) => self.send_at(at, next_hop, packet),
+        }
+    }
+
     /// Takes back every frame that was put off and that `is_unwanted`.
     pub fn cancel(&mut self, mut is_unwanted: impl FnMut(&Frame<H, P>) -> bool) {
         self.delayed.retain(|_, frame| !is_unwanted(frame));

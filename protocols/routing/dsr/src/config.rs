@@ -63,6 +63,8 @@ pub struct DsrConfig {
     /// Whether errors that come back with one about themselves are sent on whoever they are of, looking for a route if
     /// need be (ns-2), and not the host's own alone over a route that it knows (section 8.3.5).
     pub nested_errors_of_others: bool,
+    /// Whether packets along a route that was used lately go without it (section 3.5, with the habits of ns-2).
+    pub flow_state: bool,
     /// Whether sources are told of shorter routes (section 3.4.3).
     pub gratuitous_replies: bool,
     /// Whether that is held back by whole routes, as ns-2 does, and not by source and transmitter (section 4.4).
@@ -110,6 +112,7 @@ impl DsrConfig {
             salvage_control: false,
             buffer_checks: None,
             nested_errors_of_others: false,
+            flow_state: false,
             gratuitous_replies: true,
             gratuitous_by_route: false,
             spread_errors: true,
@@ -127,7 +130,7 @@ impl DsrConfig {
         }
     }
 
-    /// DSR as the simulator ns-2 has it (2.35, without the flow state extension), and so the comparisons of ad-hoc
+    /// DSR as the simulator ns-2 has it (2.35, without flow state), and so the comparisons of ad-hoc
     /// routing protocols around 2000.
     pub const fn ns2() -> Self {
         Self {
@@ -151,10 +154,17 @@ impl DsrConfig {
         }
     }
 
-    /// [`DsrConfig::ns2`] with three more habits of ns-2.35: of a packet that is overheard on several hops only the
-    /// first counts, shorter routes are told by whole routes, and errors that come back are sent on.
+    /// [`DsrConfig::ns2`] with four more habits of ns-2.35: of a packet that is overheard on several hops only the
+    /// first counts, shorter routes are told by whole routes, errors that come back are sent on, and data goes along
+    /// flows.
     pub const fn ns2_strict() -> Self {
-        Self { overhears_once: true, nested_errors_of_others: true, gratuitous_by_route: true, ..Self::ns2() }
+        Self {
+            overhears_once: true,
+            nested_errors_of_others: true,
+            gratuitous_by_route: true,
+            flow_state: true,
+            ..Self::ns2()
+        }
     }
 
     /// ns-2's DSR with every look-up in the cache disabled, the setting of TCP-DOOR's experiments (MobiHoc 2002):

@@ -43,5 +43,15 @@ pub const MAX_TABLE_HOSTS: usize = 64;
 pub const MAX_GRATUITOUS_ROUTES: usize = 10;
 /// Packets that a host knows to have overheard, where it looks at each once (ns-2.35).
 pub const MAX_OVERHEARD_PACKETS: usize = 1024;
+/// How long a flow is remembered behind its latest packet, in seconds (ns-2.35).
+pub const FLOW_TIMEOUT_S: u16 = 60;
+/// The same as a duration.
+pub const FLOW_TIMEOUT: Duration = Duration::from_secs(FLOW_TIMEOUT_S as u64);
+/// Packets of a new flow that carry its route (ns-2.35).
+pub const SHOWN_AT_FIRST: u32 = 3;
+/// How often a packet of a flow carries its route, so that hosts that have lost it learn it again (ns-2.35).
+pub const ROUTE_SHOWN_EVERY: Duration = Duration::from_secs(5);
+/// Flows that a host remembers at most.
+pub const MAX_FLOWS: usize = 256;
 /// Most addresses in a source route option: 255 bytes of data hold no more (section 6.7).
 pub const MAX_SOURCE_ROUTE_ADDRESSES: usize = 62;

@@ -13,7 +13,7 @@ impl<P> Dsr<P> {
     /// Sends a packet over a route that is known, or keeps it and looks for one.
     pub(crate) fn route_or_wait(&mut self, now: Instant, packet: Packet<DsrHeader, P>) {
         match self.cache.find(now, packet.destination, true) {
-            Some(route) => self.send_along(None, packet, route),
+            Some(route) => self.send_over(now, None, packet, route),
             None => self.wait_for_route(now, packet),
         }
     }
@@ -70,7 +70,7 @@ impl<P> Dsr<P> {
             destination: Ipv4Addr::BROADCAST,
             identification: self.next_identification(),
             hop_limit,
-            header: DsrHeader { options },
+            header: DsrHeader::with(options),
             payload: None,
         };
         let at = now + self.jitter(BROADCAST_JITTER);
@@ -102,7 +102,7 @@ impl<P> Dsr<P> {
             match route {
                 Some(route) => {
                     for packet in self.send_buffer.take(target) {
-                        self.send_along(None, packet, route.clone());
+                        self.send_over(now, None, packet, route.clone());
                     }
                 }
                 None => self.continue_search(now, target),
@@ -133,7 +133,7 @@ impl<P> Dsr<P> {
             let Some(route) = self.cache.find(now, target, true).or(told) else { continue };
             for packet in self.send_buffer.take(target) {
                 let at = (!delay.is_zero()).then(|| now + delay);
-                self.send_along(at, packet, route.clone());
+                self.send_over(now, at, packet, route.clone());
                 delay += self.config.release_spacing;
             }
         }

@@ -2,8 +2,9 @@
 use crate::cache::RouteCache;
 use crate::config::{DsrConfig, Lengths};
 use crate::constants::{SEND_BUFFER_SIZE, SEND_BUFFER_TIMEOUT};
+use crate::flow::FlowTable;
 use crate::gratuitous::Gratuitous;
-use crate::header::{self, DsrHeader, RouteError};
+use crate::header::{self, DsrHeader, FlowHeader, RouteError};
 use crate::overheard::Overheard;
 use crate::request_table::RequestTable;
 use alloc::collections::BTreeMap;
@@ -34,6 +35,7 @@ pub struct Dsr<P> {
     identification: u16,
     /// Packets that were overheard, where each is looked at once.
     pub(crate) overheard: Overheard,
+    pub(crate) flows: FlowTable,
     /// Room for the way of a packet between others, used again.
     pub(crate) room: Vec<Ipv4Addr>,
     /// Neighbours that did not take a route reply, and until when that counts.
@@ -59,6 +61,7 @@ impl<P> Dsr<P> {
             gratuitous: Gratuitous::new(config.gratuitous_by_route),
             identification: 0,
             overheard: Overheard::default(),
+            flows: FlowTable::default(),
             room: Vec::new(),
             blacklist: BTreeMap::new(),
             held_error: None,
@@ -81,7 +84,11 @@ impl<P> Dsr<P> {
 
     /// Entries of all tables: what a flood of forged packets may fill.
     pub fn table_entries(&self) -> usize {
-        self.cache.entries() + self.requests.entries() + self.gratuitous.len() + self.blacklist.len()
+        self.cache.entries()
+            + self.requests.entries()
+            + self.gratuitous.len()
+            + self.blacklist.len()
+            + self.flows.len()
     }
 
     pub(crate) fn is_own(&self, address: Ipv4Addr) -> bool {
@@ -131,6 +138,8 @@ impl<P> Dsr<P> {
         } else if packet.destination == Ipv4Addr::BROADCAST || self.is_own(packet.destination) {
             // Over one hop no source route is needed.
             self.consume(now, packet);
+        } else if packet.header.flow != FlowHeader::None && self.config.flow_state {
+            self.take_flow(now, packet);
         } else {
             self.refuse(packet, DropReason::BadRoute);
         }

@@ -40,10 +40,7 @@ impl<P> Dsr<P> {
         packet.header.remove_source_route();
         let source_route = SourceRoute { salvage, segments_left, addresses, ..SourceRoute::default() };
         packet.header.options.insert(0, DsrOption::SourceRoute(source_route));
-        match at {
-            None => self.outbox.send(NextHop::Neighbour(first), packet),
-            Some(at) => self.outbox.send_at(at, NextHop::Neighbour(first), packet),
-        }
+        self.outbox.send_at_or_now(at, NextHop::Neighbour(first), packet);
     }
 
     /// Takes a packet with a source route: sends it on, or consumes it.
@@ -67,6 +64,7 @@ impl<P> Dsr<P> {
         if packet.hop_limit <= 1 {
             return self.outbox.discard(packet, DropReason::HopLimit);
         }
+        self.note_flow(now, &journey, &mut packet);
         packet.hop_limit -= 1;
         if let Some(route) = packet.header.source_route_mut() {
             route.segments_left -= 1;

@@ -13,8 +13,27 @@ pub const NO_NEXT_HEADER: u8 = 59;
 /// header is written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DsrHeader {
+    /// The flow that the packet belongs to.
+    pub flow: FlowHeader,
     /// The options in order.
     pub options: Vec<DsrOption>,
+}
+
+/// How a packet says which flow it belongs to (RFC 4728 section 3.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FlowHeader {
+    /// It belongs to none.
+    #[default]
+    None,
+    /// Not at all: it belongs to the default flow of its source and destination.
+    Default,
+    /// By a flow state header before the options (section 7.1).
+    Numbered {
+        /// Hops that the packet has made, the one to its receiver included.
+        hops: u8,
+        /// The flow's number.
+        number: u16,
+    },
 }
 
 /// One option of the DSR options header.
@@ -32,6 +51,8 @@ pub enum DsrOption {
     Ack(Ack),
     /// The route that the packet takes (section 6.7).
     SourceRoute(SourceRoute),
+    /// For how many seconds hosts remember the packet's flow (section 7.2.1).
+    Timeout(u16),
     /// An option of a type that is not understood; what to do follows from its type (section 8.1.6).
     Unknown {
         /// The option's type.
@@ -81,7 +102,19 @@ pub enum ErrorKind {
     NodeUnreachable(Ipv4Addr),
     /// OPTION_NOT_SUPPORTED: the error's source does not know options of this type.
     OptionNotSupported(u8),
-    /// An error of another type, the flow state extension's included.
+    /// UNKNOWN_FLOW: the error's source does not know this flow of the host that the error is told to.
+    UnknownFlow {
+        /// The flow's destination.
+        destination: Ipv4Addr,
+        /// Its number.
+        flow: u16,
+    },
+    /// DEFAULT_FLOW_UNKNOWN: the error's source does not know which flow is the default to this destination.
+    DefaultFlowUnknown {
+        /// The flow's destination.
+        destination: Ipv4Addr,
+    },
+    /// An error of another type.
     Other {
         /// The error's type.
         kind: u8,
@@ -124,6 +157,11 @@ pub struct SourceRoute {
 }
 
 impl DsrHeader {
+    /// A header of a packet that belongs to no flow.
+    pub const fn with(options: Vec<DsrOption>) -> Self {
+        Self { flow: FlowHeader::None, options }
+    }
+
     /// The first source route.
     pub fn source_route(&self) -> Option<&SourceRoute> {
         self.options.iter().find_map(|option| match option {
@@ -162,6 +200,12 @@ impl DsrHeader {
             DsrOption::RouteError(error) => Some(error),
             _ => None,
         })
+    }
+
+    /// The packet no longer belongs to a flow.
+    pub fn leave_flow(&mut self) {
+        self.flow = FlowHeader::None;
+        self.options.retain(|option| !matches!(option, DsrOption::Timeout(_)));
     }
 
     /// Takes the source route out.

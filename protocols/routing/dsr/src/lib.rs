@@ -5,7 +5,8 @@
 //! * [`header`]: the DSR options header, typed and in bytes.
 //! * [`Dsr`]: one host's DSR, a [`RoutingEndpoint`](prismux_routing::RoutingEndpoint).
 //!   `discovery` asks for routes, `requests` and `replies` answer, `forward` sends packets along their source route,
-//!   `maintenance` reacts to broken links, `snoop` learns from packets that come by.
+//!   `maintenance` reacts to broken links, `snoop` learns from packets that come by, `flow` lets
+//!   them go without their route.
 //! * `cache`: what is remembered of routes, as paths or as links; `request_table`: searches, and requests seen.
 //! * [`DsrConfig`]: every switch; [`constants`]: the constants of RFC 4728 section 9 under their names.
 #![no_std]
@@ -18,6 +19,7 @@ mod config;
 pub mod constants;
 mod discovery;
 mod dsr;
+mod flow;
 mod forward;
 mod gratuitous;
 pub mod header;
@@ -31,7 +33,8 @@ mod snoop;
 pub use config::{CacheKind, DsrConfig, Lengths};
 pub use dsr::Dsr;
 pub use header::{
-    Ack, AckRequest, DsrHeader, DsrOption, ErrorKind, RouteError, RouteReply, RouteRequest, SourceRoute,
+    Ack, AckRequest, DsrHeader, DsrOption, ErrorKind, FlowHeader, RouteError, RouteReply, RouteRequest,
+    SourceRoute,
 };
 
 /// A packet with a DSR options header.

@@ -1,7 +1,7 @@
 //! What follows from a broken link (RFC 4728 sections 8.3.4 to 8.3.6).
 use crate::constants::{BLACKLIST_TIME, MAX_SALVAGE_COUNT, MAX_TABLE_HOSTS};
 use crate::dsr::Dsr;
-use crate::header::{DsrHeader, DsrOption, ErrorKind, RouteError};
+use crate::header::{DsrHeader, DsrOption, ErrorKind, FlowHeader, RouteError};
 use crate::snoop::Journey;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,10 +11,19 @@ use prismux_units::Instant;
 
 impl<P> Dsr<P> {
     /// The MAC layer gave up sending `packet` to `neighbour`.
-    pub(crate) fn link_failed(&mut self, now: Instant, neighbour: Ipv4Addr, packet: Packet<DsrHeader, P>) {
+    pub(crate) fn link_failed(
+        &mut self,
+        now: Instant,
+        neighbour: Ipv4Addr,
+        mut packet: Packet<DsrHeader, P>,
+    ) {
         self.outbox.statistics.link_failures += 1;
         self.outbox.tell(RoutingEvent::LinkBroken { neighbour });
-        self.cache.remove_link(self.address, neighbour);
+        let is_of_flow = packet.header.flow != FlowHeader::None && packet.header.source_route().is_none();
+        if is_of_flow && !self.show_route(now, &mut packet) {
+            return self.outbox.discard(packet, DropReason::LinkFailure);
+        }
+        self.forget_link(self.address, neighbour);
         if packet.header.route_reply().is_some() && packet.source != self.address {
             self.note_one_way(now, neighbour);
         }
@@ -59,10 +68,9 @@ impl<P> Dsr<P> {
 
     /// Finds another way for a packet that `neighbour` did not take, or drops it.
     pub(crate) fn rescue(&mut self, now: Instant, neighbour: Ipv4Addr, mut packet: Packet<DsrHeader, P>) {
-        let Some(route) = packet.header.source_route() else {
+        if packet.header.source_route().is_none() && packet.header.flow == FlowHeader::None {
             return self.outbox.discard(packet, DropReason::LinkFailure);
-        };
-        let salvage = route.salvage;
+        }
         if !self.config.salvage_control {
             // A reply that goes another way no longer shows that its route works in both directions (section 8.3.6).
             packet.header.options.retain(|option| !matches!(option, DsrOption::RouteReply(_)));
@@ -72,11 +80,24 @@ impl<P> Dsr<P> {
         }
         if packet.source == self.address {
             if packet.payload.is_some() || self.config.salvage_control {
+                packet.header.leave_flow();
                 packet.header.remove_source_route();
                 self.route_or_wait(now, packet);
             }
             return;
         }
+        self.salvage(now, Some(neighbour), packet);
+    }
+
+    /// Finds another way for a packet of somebody else, past `neighbour` if that did not take it.
+    pub(crate) fn salvage(
+        &mut self,
+        now: Instant,
+        neighbour: Option<Ipv4Addr>,
+        mut packet: Packet<DsrHeader, P>,
+    ) {
+        packet.header.leave_flow();
+        let salvage = packet.header.source_route().map_or(0, |route| route.salvage);
         if !self.config.salvage {
             return self.outbox.discard(packet, DropReason::LinkFailure);
         }
@@ -84,8 +105,8 @@ impl<P> Dsr<P> {
             return self.outbox.discard(packet, DropReason::SalvageLimit);
         }
         match self.cache.find(now, packet.destination, false) {
-            Some(route) if route.first() != Some(&neighbour) => {
-                if !self.has_reason_to_live(neighbour, &mut packet) {
+            Some(route) if neighbour.is_none_or(|neighbour| route.first() != Some(&neighbour)) => {
+                if neighbour.is_some_and(|neighbour| !self.has_reason_to_live(neighbour, &mut packet)) {
                     return;
                 }
                 self.outbox.statistics.salvaged_packets += u64::from(packet.payload.is_some());
@@ -111,11 +132,17 @@ impl<P> Dsr<P> {
         packet.header.options.len() > 1 || packet.payload.is_some()
     }
 
+    /// Forgets the link between two hosts, in this direction.
+    fn forget_link(&mut self, from: Ipv4Addr, to: Ipv4Addr) {
+        self.cache.remove_link(from, to);
+        self.flows.end_over_link(self.address, from, to);
+    }
+
     /// Forgets links that route errors in a packet name, whomever they are for.
     pub(crate) fn learn_from_errors(&mut self, packet: &Packet<DsrHeader, P>) {
         for error in packet.header.route_errors() {
             if let ErrorKind::NodeUnreachable(node) = error.kind {
-                self.cache.remove_link(error.source, node);
+                self.forget_link(error.source, node);
             }
         }
     }
@@ -128,6 +155,7 @@ impl<P> Dsr<P> {
         if matches!(first.kind, ErrorKind::NodeUnreachable(_)) {
             self.held_error = Some((first.clone(), now));
         }
+        self.accept_unknown_flow(&first.kind);
         let rest: Vec<RouteError> = errors.cloned().collect();
         let is_sent_on =
             |error: &&RouteError| self.config.nested_errors_of_others || error.source == self.address;

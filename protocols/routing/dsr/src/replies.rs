@@ -39,7 +39,7 @@ impl<P> Dsr<P> {
             destination,
             identification: self.next_identification(),
             hop_limit: CONTROL_HOP_LIMIT,
-            header: DsrHeader { options },
+            header: DsrHeader::with(options),
             payload: None,
         }
     }

@@ -89,7 +89,7 @@ impl<P> Dsr<P> {
             destination: packet.destination,
             identification: packet.identification,
             hop_limit: packet.hop_limit - 1,
-            header: DsrHeader { options },
+            header: DsrHeader::with(options),
             payload: None,
         };
         let at = now + self.jitter(BROADCAST_JITTER);

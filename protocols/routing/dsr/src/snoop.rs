@@ -1,7 +1,7 @@
 //! Learning from packets that come by (RFC 4728 sections 3.3.1, 3.4.3, 8.1.4 and 8.2.5).
 use crate::cache::Learned;
 use crate::dsr::Dsr;
-use crate::header::{DsrHeader, RouteReply};
+use crate::header::{DsrHeader, FlowHeader, RouteReply};
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use prismux_routing::Packet;
@@ -65,6 +65,10 @@ impl<P> Dsr<P> {
     /// Takes note of a packet between others.
     pub(crate) fn overhear(&mut self, now: Instant, from: Ipv4Addr, packet: &Packet<DsrHeader, P>) {
         if packet.source == self.address || packet.header.route_request().is_some() {
+            return;
+        }
+        let is_of_flow = packet.header.flow != FlowHeader::None;
+        if is_of_flow && packet.header.source_route().is_none() {
             return;
         }
         if self.config.overhears_once && !self.overheard.is_new(packet.source, packet.identification) {

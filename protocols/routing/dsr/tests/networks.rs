@@ -1,6 +1,6 @@
 //! DSR in networks of hosts that move, over links that lose, delay and reorder.
 use prismux_adhoc::{Graph, Settings};
-use prismux_dsr::{CacheKind, Dsr, DsrConfig, DsrHeader, DsrOption, DsrPacket, RouteRequest};
+use prismux_dsr::{CacheKind, Dsr, DsrConfig, DsrHeader, DsrOption, DsrPacket, FlowHeader, RouteRequest};
 use prismux_endpoint::Endpoint;
 use prismux_endpoint::random::Seed;
 use prismux_routing::{Frame, Input, RoutingEndpoint};
@@ -158,8 +158,10 @@ fn runs_repeat_from_their_seed() {
 
 #[test]
 fn floods_of_forged_packets_fill_bounded_tables() {
-    for cache in [DsrConfig::ns2().cache, CacheKind::Link { max_links: 256 }] {
-        let config = DsrConfig { cache, ..DsrConfig::rfc4728() };
+    let links = CacheKind::Link { max_links: 256 };
+    let [paths, links] =
+        [DsrConfig::ns2().cache, links].map(|cache| DsrConfig { cache, ..DsrConfig::rfc4728() });
+    for config in [paths, links, DsrConfig::ns2_strict()] {
         let mut random = Seed(9).stream("forger");
         let own = Ipv4Addr::new(10, 0, 0, 1);
         let mut dsr = Dsr::<u32>::new(own, config, Seed(9).stream("host"));
@@ -175,10 +177,11 @@ fn floods_of_forged_packets_fill_bounded_tables() {
                 destination: Ipv4Addr::BROADCAST,
                 identification: number as u16,
                 hop_limit: 3,
-                header: DsrHeader { options: vec![DsrOption::RouteRequest(request)] },
+                header: DsrHeader::with(vec![DsrOption::RouteRequest(request)]),
                 payload: None,
             };
             dsr.handle_input(now, Input::Received { from, packet });
+            let flow = FlowHeader::Numbered { hops: 1, number: number as u16 };
             let route = prismux_dsr::SourceRoute {
                 segments_left: 1,
                 addresses: vec![own],
@@ -189,7 +192,7 @@ fn floods_of_forged_packets_fill_bounded_tables() {
                 destination: target,
                 identification: number as u16,
                 hop_limit: 3,
-                header: DsrHeader { options: vec![DsrOption::SourceRoute(route)] },
+                header: DsrHeader { flow, options: vec![DsrOption::SourceRoute(route)] },
                 payload: Some(number),
             };
             dsr.handle_input(now, Input::Overheard { from: source, to: between, packet: &packet });

@@ -2,7 +2,8 @@
 use prismux_dsr::header::NO_NEXT_HEADER;
 use prismux_dsr::header::wire::HeaderError;
 use prismux_dsr::{
-    Ack, AckRequest, DsrHeader, DsrOption, ErrorKind, RouteError, RouteReply, RouteRequest, SourceRoute,
+    Ack, AckRequest, DsrHeader, DsrOption, ErrorKind, FlowHeader, RouteError, RouteReply, RouteRequest,
+    SourceRoute,
 };
 use prismux_routing::Header;
 use proptest::prelude::*;
@@ -15,7 +16,7 @@ const fn host(number: u8) -> Ipv4Addr {
 }
 
 fn bytes(options: Vec<DsrOption>, next_header: u8) -> Vec<u8> {
-    let header = DsrHeader { options };
+    let header = DsrHeader::with(options);
     let mut out = vec![0xff; header.wire_bytes()];
     assert_eq!(header.emit(next_header, &mut out), Ok(out.len()));
     out
@@ -48,6 +49,41 @@ fn a_route_error() {
     let error = RouteError { salvage: 5, source: host(3), destination: host(1), kind };
     let expected = [59, 0, 0, 16, 3, 14, 1, 5, 10, 0, 0, 3, 10, 0, 0, 1, 10, 0, 0, 4];
     assert_eq!(bytes(vec![DsrOption::RouteError(error)], NO_NEXT_HEADER), expected);
+}
+
+#[test]
+fn a_flow_state_header_stands_before_the_options_or_alone() {
+    let route = SourceRoute { segments_left: 1, addresses: vec![host(2)], ..SourceRoute::default() };
+    let options = vec![DsrOption::SourceRoute(route), DsrOption::Timeout(60)];
+    let flow = FlowHeader::Numbered { hops: 1, number: 0x0103 };
+    let with_route = [
+        48, 0x81, 1, 3, // DSR follows, one hop, the flow
+        17, 0, 0, 12, 96, 6, 0, 1, 10, 0, 0, 2, 128, 2, 0, 60, // its route, for a minute
+    ];
+    for (options, expected) in [(options, &with_route[..]), (vec![], &[17, 0x81, 1, 3])] {
+        let header = DsrHeader { flow, options };
+        let mut out = vec![0xff; header.wire_bytes()];
+        assert_eq!((header.emit(UDP, &mut out), out.as_slice()), (Ok(expected.len()), expected));
+        let parsed = DsrHeader::parse(expected).expect("it was written");
+        assert_eq!((parsed.header, parsed.next_header, parsed.header_bytes), (header, UDP, expected.len()));
+    }
+    assert_eq!(DsrHeader { flow: FlowHeader::Default, options: vec![] }.wire_bytes(), 0);
+}
+
+#[test]
+fn errors_about_flows() {
+    for (kind, rest) in [
+        (ErrorKind::UnknownFlow { destination: host(4), flow: 3 }, &[0, 3, 0, 0][..]),
+        (ErrorKind::DefaultFlowUnknown { destination: host(4) }, &[]),
+    ] {
+        let (kind_number, data_bytes) = if rest.is_empty() { (130, 14) } else { (129, 16) };
+        let error = RouteError { salvage: 0, source: host(3), destination: host(1), kind };
+        let start = [59, 0, 0, 16 + rest.len() as u8, 3, data_bytes, kind_number, 0];
+        let expected = [&start[..], &[10, 0, 0, 3, 10, 0, 0, 1, 10, 0, 0, 4], rest].concat();
+        assert_eq!(bytes(vec![DsrOption::RouteError(error.clone())], NO_NEXT_HEADER), expected);
+        let parsed = DsrHeader::parse(&expected).expect("it was written");
+        assert_eq!(parsed.header.options, [DsrOption::RouteError(error)]);
+    }
 }
 
 #[test]
@@ -86,7 +122,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(refused(&[17, 0, 0]), HeaderError::Truncated);
     assert_eq!(refused(&[17, 0, 0, 4, 160, 2, 0]), HeaderError::Truncated);
     assert_eq!(refused(&[17, 0, 0, 3, 160, 2, 0]), HeaderError::Truncated);
-    assert_eq!(refused(&[17, 0x80, 0, 0]), HeaderError::FlowState);
+    assert_eq!(refused(&[48, 0x80, 0, 0, 17, 0x80, 0, 0]), HeaderError::FlowState);
     assert_eq!(refused(&[17, 0, 0, 3, 160, 1, 0]), HeaderError::MalformedOption(160));
     assert_eq!(
         refused(&[17, 0, 0, 4, 96, 2, 0, 1]),
@@ -98,7 +134,7 @@ fn what_cannot_be_is_refused() {
     let request =
         DsrOption::RouteRequest(RouteRequest { identification: 1, target: host(2), addresses: long });
     let mut out = [0; 512];
-    assert_eq!(DsrHeader { options: vec![request] }.emit(UDP, &mut out), Err(HeaderError::NoRoom));
+    assert_eq!(DsrHeader::with(vec![request]).emit(UDP, &mut out), Err(HeaderError::NoRoom));
     assert_eq!(DsrHeader::default().emit(UDP, &mut out[..3]), Err(HeaderError::NoRoom));
 }
 
@@ -147,7 +183,7 @@ fn any_option() -> impl Strategy<Value = DsrOption> {
 proptest! {
     #[test]
     fn what_is_written_is_read_again(options in prop::collection::vec(any_option(), 0..6), next in any::<u8>()) {
-        let header = DsrHeader { options };
+        let header = DsrHeader::with(options);
         let mut out = vec![0; header.wire_bytes()];
         prop_assert_eq!(header.emit(next, &mut out), Ok(out.len()));
         prop_assert_eq!(out.len() % 4, 0);

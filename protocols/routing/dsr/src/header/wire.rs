@@ -1,6 +1,7 @@
 //! The DSR options header between typed form and bytes (RFC 4728 section 6).
 use super::{
-    Ack, AckRequest, DsrHeader, DsrOption, ErrorKind, RouteError, RouteReply, RouteRequest, SourceRoute,
+    Ack, AckRequest, DsrHeader, DsrOption, ErrorKind, FlowHeader, Header, RouteError, RouteReply,
+    RouteRequest, SourceRoute,
 };
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,7 +9,7 @@ use core::net::Ipv4Addr;
 
 /// Bytes before the options.
 const FIXED_BYTES: usize = 4;
-/// The bit that says that a flow state header follows instead of options (section 7.1).
+/// The bit that tells a flow state header from one of options (section 7.1).
 const FLOW_STATE: u8 = 0x80;
 const ADDRESS_BYTES: usize = 4;
 
@@ -19,6 +20,7 @@ pub(crate) mod kind {
     pub(crate) const ROUTE_REPLY: u8 = 2;
     pub(crate) const ROUTE_ERROR: u8 = 3;
     pub(crate) const ACK: u8 = 32;
+    pub(crate) const TIMEOUT: u8 = 128;
     pub(crate) const SOURCE_ROUTE: u8 = 96;
     pub(crate) const ACK_REQUEST: u8 = 160;
     pub(crate) const PAD_1: u8 = 224;
@@ -27,6 +29,8 @@ pub(crate) mod kind {
 mod error_type {
     pub(super) const NODE_UNREACHABLE: u8 = 1;
     pub(super) const OPTION_NOT_SUPPORTED: u8 = 3;
+    pub(super) const UNKNOWN_FLOW: u8 = 129;
+    pub(super) const DEFAULT_FLOW_UNKNOWN: u8 = 130;
 }
 
 /// Why bytes are not a DSR options header, or a header cannot be written.
@@ -34,7 +38,7 @@ mod error_type {
 pub enum HeaderError {
     /// The bytes end before the header does.
     Truncated,
-    /// The header is one of the flow state extension, which is not understood.
+    /// A DSR header stands behind a flow state header and its options, or a flow state header behind another.
     FlowState,
     /// An option of this type has an impossible length or contradicts itself.
     MalformedOption(u8),
@@ -46,7 +50,7 @@ impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated => f.write_str("DSR options header cut short"),
-            Self::FlowState => f.write_str("DSR flow state headers are not understood"),
+            Self::FlowState => f.write_str("a DSR header behind a flow state header and its options"),
             Self::MalformedOption(kind) => write!(f, "DSR option {kind} is malformed"),
             Self::NoRoom => f.write_str("the DSR options header does not fit"),
         }
@@ -84,23 +88,38 @@ fn option_bytes(option: &DsrOption) -> usize {
             12 + match &error.kind {
                 ErrorKind::NodeUnreachable(_) => ADDRESS_BYTES,
                 ErrorKind::OptionNotSupported(_) => 1,
+                ErrorKind::UnknownFlow { .. } => ADDRESS_BYTES + 2,
+                ErrorKind::DefaultFlowUnknown { .. } => ADDRESS_BYTES,
                 ErrorKind::Other { data, .. } => data.len(),
             }
         }
-        DsrOption::AckRequest(_) => 4,
+        DsrOption::AckRequest(_) | DsrOption::Timeout(_) => 4,
         DsrOption::Ack(_) => 12,
         DsrOption::SourceRoute(route) => 4 + ADDRESS_BYTES * route.addresses.len(),
         DsrOption::Unknown { data, .. } => 2 + data.len(),
     }
 }
 
-/// Bytes of a header, padding included.
-pub(super) fn header_bytes(header: &DsrHeader) -> usize {
+/// Bytes of a flow state header.
+fn flow_bytes(header: &DsrHeader) -> usize {
+    if let FlowHeader::Numbered { .. } = header.flow { FIXED_BYTES } else { 0 }
+}
+
+/// Bytes of the options header, padding included. A packet of a flow may have none.
+fn options_bytes(header: &DsrHeader) -> usize {
+    if header.options.is_empty() && header.flow != FlowHeader::None {
+        return 0;
+    }
     let mut at = FIXED_BYTES;
     for option in &header.options {
         at += padding(at, option) + option_bytes(option);
     }
     at.next_multiple_of(4)
+}
+
+/// Bytes of a header, padding included.
+pub(super) fn header_bytes(header: &DsrHeader) -> usize {
+    flow_bytes(header) + options_bytes(header)
 }
 
 /// A header that was read.
@@ -118,8 +137,27 @@ impl DsrHeader {
     /// Reads a header from the bytes behind the IP header.
     ///
     /// # Errors
-    /// When the bytes are no DSR options header, or one of the flow state extension.
+    /// When the bytes are neither a DSR options header nor a flow state header, with or without one behind it.
     pub fn parse(bytes: &[u8]) -> Result<Parsed, HeaderError> {
+        let fixed = bytes.get(..FIXED_BYTES).ok_or(HeaderError::Truncated)?;
+        if fixed[1] & FLOW_STATE == 0 {
+            return Self::parse_options(bytes);
+        }
+        let flow = FlowHeader::Numbered { hops: fixed[1] & !FLOW_STATE, number: word16(fixed, 2) };
+        if fixed[0] != Self::PROTOCOL {
+            let header = Self { flow, options: Vec::new() };
+            return Ok(Parsed { header, next_header: fixed[0], header_bytes: FIXED_BYTES });
+        }
+        let mut parsed = Self::parse_options(&bytes[FIXED_BYTES..])?;
+        if parsed.next_header == Self::PROTOCOL {
+            return Err(HeaderError::FlowState);
+        }
+        parsed.header.flow = flow;
+        parsed.header_bytes += FIXED_BYTES;
+        Ok(parsed)
+    }
+
+    fn parse_options(bytes: &[u8]) -> Result<Parsed, HeaderError> {
         let fixed = bytes.get(..FIXED_BYTES).ok_or(HeaderError::Truncated)?;
         if fixed[1] & FLOW_STATE != 0 {
             return Err(HeaderError::FlowState);
@@ -139,7 +177,7 @@ impl DsrHeader {
             }
             at += 2 + data_bytes;
         }
-        Ok(Parsed { header: Self { options }, next_header: fixed[0], header_bytes: length })
+        Ok(Parsed { header: Self::with(options), next_header: fixed[0], header_bytes: length })
     }
 
     /// Writes the header to the front of `out`, before a payload of IP protocol `next_header`
@@ -151,7 +189,16 @@ impl DsrHeader {
         let length = header_bytes(self);
         let out = out.get_mut(..length).ok_or(HeaderError::NoRoom)?;
         out.fill(kind::PAD_N);
-        let payload_length = u16::try_from(length - FIXED_BYTES).map_err(|_| HeaderError::NoRoom)?;
+        let (flow, out) = out.split_at_mut(flow_bytes(self));
+        if let FlowHeader::Numbered { hops, number } = self.flow {
+            flow[0] = if out.is_empty() { next_header } else { Self::PROTOCOL };
+            flow[1] = FLOW_STATE | hops & !FLOW_STATE;
+            flow[2..].copy_from_slice(&number.to_be_bytes());
+        }
+        if out.is_empty() {
+            return Ok(length);
+        }
+        let payload_length = u16::try_from(out.len() - FIXED_BYTES).map_err(|_| HeaderError::NoRoom)?;
         out[0] = next_header;
         out[2..4].copy_from_slice(&payload_length.to_be_bytes());
         let mut at = FIXED_BYTES;
@@ -224,8 +271,10 @@ fn parse_option(kind: u8, data: &[u8]) -> Option<DsrOption> {
                 addresses,
             })
         }
+        kind::TIMEOUT if data.len() == 2 => DsrOption::Timeout(word16(data, 0)),
         kind::ROUTE_REQUEST
         | kind::ROUTE_REPLY
+        | kind::TIMEOUT
         | kind::ROUTE_ERROR
         | kind::ACK_REQUEST
         | kind::ACK
@@ -238,7 +287,19 @@ fn parse_error_kind(kind: u8, data: &[u8]) -> Option<ErrorKind> {
     match (kind, data) {
         (error_type::NODE_UNREACHABLE, [_, _, _, _]) => Some(ErrorKind::NodeUnreachable(address(data, 0))),
         (error_type::OPTION_NOT_SUPPORTED, [option]) => Some(ErrorKind::OptionNotSupported(*option)),
-        (error_type::NODE_UNREACHABLE | error_type::OPTION_NOT_SUPPORTED, _) => None,
+        (error_type::UNKNOWN_FLOW, [_, _, _, _, _, _]) => {
+            Some(ErrorKind::UnknownFlow { destination: address(data, 0), flow: word16(data, 4) })
+        }
+        (error_type::DEFAULT_FLOW_UNKNOWN, [_, _, _, _]) => {
+            Some(ErrorKind::DefaultFlowUnknown { destination: address(data, 0) })
+        }
+        (
+            error_type::NODE_UNREACHABLE
+            | error_type::OPTION_NOT_SUPPORTED
+            | error_type::UNKNOWN_FLOW
+            | error_type::DEFAULT_FLOW_UNKNOWN,
+            _,
+        ) => None,
         _ => Some(ErrorKind::Other { kind, data: data.to_vec() }),
     }
 }
@@ -261,17 +322,17 @@ fn emit_option(option: &DsrOption, mut out: &mut [u8]) -> u8 {
             kind::ROUTE_REPLY
         }
         DsrOption::RouteError(error) => {
-            let error_type = match &error.kind {
-                ErrorKind::NodeUnreachable(_) => error_type::NODE_UNREACHABLE,
-                ErrorKind::OptionNotSupported(_) => error_type::OPTION_NOT_SUPPORTED,
-                ErrorKind::Other { kind, .. } => *kind,
-            };
-            put(&[error_type, error.salvage & 0x0f]);
+            put(&[error_type_of(&error.kind), error.salvage & 0x0f]);
             put(&error.source.octets());
             put(&error.destination.octets());
             match &error.kind {
                 ErrorKind::NodeUnreachable(node) => put(&node.octets()),
                 ErrorKind::OptionNotSupported(option) => put(&[*option]),
+                ErrorKind::UnknownFlow { destination, flow } => {
+                    put(&destination.octets());
+                    put(&flow.to_be_bytes());
+                }
+                ErrorKind::DefaultFlowUnknown { destination } => put(&destination.octets()),
                 ErrorKind::Other { data, .. } => put(data),
             }
             kind::ROUTE_ERROR
@@ -294,6 +355,10 @@ fn emit_option(option: &DsrOption, mut out: &mut [u8]) -> u8 {
             put(&bits.to_be_bytes());
             kind::SOURCE_ROUTE
         }
+        DsrOption::Timeout(seconds) => {
+            put(&seconds.to_be_bytes());
+            kind::TIMEOUT
+        }
         DsrOption::Unknown { kind, data } => {
             put(data);
             *kind
@@ -303,6 +368,16 @@ fn emit_option(option: &DsrOption, mut out: &mut [u8]) -> u8 {
         put(&address.octets());
     }
     kind
+}
+
+fn error_type_of(kind: &ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::NodeUnreachable(_) => error_type::NODE_UNREACHABLE,
+        ErrorKind::OptionNotSupported(_) => error_type::OPTION_NOT_SUPPORTED,
+        ErrorKind::UnknownFlow { .. } => error_type::UNKNOWN_FLOW,
+        ErrorKind::DefaultFlowUnknown { .. } => error_type::DEFAULT_FLOW_UNKNOWN,
+        ErrorKind::Other { kind, .. } => *kind,
+    }
 }
 
 /// The addresses that end an option.

@@ -21,6 +21,8 @@
 //! ERROR C>A down C/D on B left 1            a route error: the link from C to D, told to A
 //! ACK 7 A>B | DATA 1 A>B on - left 0 ack 7  an acknowledgement; an acknowledgement request
 //! DATA 1 A>B on - left 0 option 200         an option of an unknown type
+//! DATA 1 A>D flow 3 | DATA 1 A>D flow default   a packet of a flow, with a source route too or without
+//! ERROR B>A unknown D 3                     a flow to D that B does not know, or `default`
 //! ```
 mod machine;
 mod packet;
@@ -32,6 +34,7 @@ prismux_script::scripts! { machine::Machine;
     cache_off: "cache-off",
     cached_replies: "cached-replies",
     discovery: "discovery",
+    flow_state: "flow-state",
     forged_packets: "forged-packets",
     forwarding: "forwarding",
     gratuitous_replies: "gratuitous-replies",

@@ -2,8 +2,8 @@
 use prismux_adhoc::{host, letter, read_hosts, write_hosts};
 use prismux_dsr::header::NO_NEXT_HEADER;
 use prismux_dsr::{
-    Ack, AckRequest, DsrHeader, DsrOption, DsrPacket, ErrorKind, RouteError, RouteReply, RouteRequest,
-    SourceRoute,
+    Ack, AckRequest, DsrHeader, DsrOption, DsrPacket, ErrorKind, FlowHeader, RouteError, RouteReply,
+    RouteRequest, SourceRoute,
 };
 use prismux_routing::{DATA_HOP_LIMIT, Header};
 use prismux_script::{Packet, Words};
@@ -84,6 +84,16 @@ fn read_fields(words: &mut Words<'_>, packet: &mut DsrPacket<u32>) -> Result<(),
                 let reply = RouteReply { last_hop_external: words.skip("external"), addresses };
                 packet.header.options.push(DsrOption::RouteReply(reply));
             }
+            "unknown" => {
+                let destination = host(words.word("a destination")?)?;
+                let kind = match words.skip("default") {
+                    true => ErrorKind::DefaultFlowUnknown { destination },
+                    false => ErrorKind::UnknownFlow { destination, flow: words.number("a flow")? },
+                };
+                let (source, destination) = (packet.source, packet.destination);
+                let error = RouteError { salvage: 0, source, destination, kind };
+                packet.header.options.push(DsrOption::RouteError(error));
+            }
             "down" => {
                 let option = error(words.word("a link")?, packet.destination)?;
                 packet.header.options.push(option);
@@ -91,6 +101,11 @@ fn read_fields(words: &mut Words<'_>, packet: &mut DsrPacket<u32>) -> Result<(),
             "nested" => {
                 let option = error(words.word("a link")?, host(words.word("whom it is for")?)?)?;
                 packet.header.options.push(option);
+            }
+            "flow" if words.skip("default") => packet.header.flow = FlowHeader::Default,
+            "flow" => {
+                let number = words.number("a number")?;
+                packet.header.flow = FlowHeader::Numbered { hops: 1, number };
             }
             "id" => packet.identification = words.number("an identification")?,
             "ttl" => packet.hop_limit = words.number("hops")?,
@@ -146,6 +161,12 @@ pub fn write(to: &str, packet: &DsrPacket<u32>) -> Packet {
                 written.with_essential("nested", format!("{source}/{} {whom}", letter(node)))
             }
             ErrorKind::OptionNotSupported(kind) => written.with_essential("unsupported", kind),
+            ErrorKind::UnknownFlow { destination, flow } => {
+                written.with_essential("unknown", format!("{} {flow}", letter(destination)))
+            }
+            ErrorKind::DefaultFlowUnknown { destination } => {
+                written.with_essential("unknown", format!("{} default", letter(destination)))
+            }
             ErrorKind::Other { kind, .. } => written.with_essential("other", kind),
         };
     }
@@ -156,6 +177,11 @@ pub fn write(to: &str, packet: &DsrPacket<u32>) -> Packet {
         if route.salvage > 0 {
             written = written.with_essential("salvage", route.salvage);
         }
+    }
+    match header.flow {
+        FlowHeader::None => {}
+        FlowHeader::Default => written = written.with_essential("flow", "default"),
+        FlowHeader::Numbered { number, .. } => written = written.with_essential("flow", number),
     }
     if packet.payload.is_some() {
         written = written.with("ttl", packet.hop_limit);
@@ -173,6 +199,10 @@ pub fn write(to: &str, packet: &DsrPacket<u32>) -> Packet {
 /// Holds that a header that leaves can be written as bytes and read again.
 pub fn survives_the_wire(header: &DsrHeader) {
     let mut bytes = vec![0; header.wire_bytes()];
+    if header.flow == FlowHeader::Default {
+        assert_eq!(bytes, []);
+        return;
+    }
     let written = header.emit(NO_NEXT_HEADER, &mut bytes).expect("what leaves can be written");
     let parsed = DsrHeader::parse(&bytes).expect("what is written can be read");
     assert_eq!((&parsed.header, parsed.header_bytes), (header, written));
