@@ -25,6 +25,9 @@ const WAKE_TOKEN: u64 = 1 << 32;
 /// then shares wake-ups, as with network cards that moderate their interrupts.
 const TURN: Duration = Duration::from_micros(200);
 
+/// Links are no longer than this before the run.
+const MAX_SETUP_DELAY: Duration = Duration::from_millis(400);
+
 /// The thread's state. Direction `2 i` is forward over link `i`, `2 i + 1` is reverse; device `2 i` is end `a`
 /// and feeds direction `2 i`, device `2 i + 1` is end `b`.
 pub(super) struct Carrier {
@@ -93,11 +96,13 @@ impl Carrier {
         Ok(carrier)
     }
 
-    /// New links without packets or history; perfect wires before the run, so that daemons need not wait for them.
+    /// New links without packets or history. Before the run they are perfect wires, so that daemons need not wait for
+    /// them, but as long as they will be: what daemons measure of them as they register is true.
     fn start_afresh(&mut self) {
         let running = self.epoch.is_some();
-        let wire = LinkConfig { queue: QueueLimit::Unlimited, ..LinkConfig::default() };
         let new = |(name, config, up): &(String, LinkConfig, bool)| {
+            let delay = config.delay.min(MAX_SETUP_DELAY);
+            let wire = LinkConfig { delay, queue: QueueLimit::Unlimited, ..LinkConfig::default() };
             let mut direction = Direction::new(if running { config } else { &wire }, self.seed, name);
             if running && !up {
                 direction.link.apply(Instant::ZERO, LinkChange::DOWN);
