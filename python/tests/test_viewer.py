@@ -63,10 +63,11 @@ def records(tmp_path_factory: pytest.TempPathFactory, prismux_command: Command) 
         "second": ["demo-2005", "--seed", "2"],
         "long": ["demo-today"],
         "air": ["adhoc-tcp", "--set", "duration=30s"],
+        "relays": ["cells-relays", "--set", "duration=40s"],
     }.items():
         done = prismux_command("run", *arguments, "--record", str(folder / name))
         assert done.returncode == 0, done.stderr
-    return {name: folder / name for name in ("first", "second", "long", "air")}
+    return {name: folder / name for name in ("first", "second", "long", "air", "relays")}
 
 
 @pytest.fixture
@@ -181,7 +182,8 @@ def test_hosts_move_on_the_air_and_stand_where_the_record_says(
     browser.open(viewer(records["air"]))
     settled(browser)
     [run] = browser.run(COLOURS)
-    assert sorted(run) == ["air", "rtt", "traffic", "windows"], "a network without links has the panels of the air"
+    expected = ["air", "rtt", "traffic", "waiting", "windows"]
+    assert sorted(run) == expected, "a network without links has the panels of the air"
     assert all(count > 5 for count in run.values()), run
     picture = "return document.querySelector('[data-panel=air] > canvas').toDataURL();"
     browser.point(*middle_of(browser, "traffic", 0.3))
@@ -207,6 +209,36 @@ def test_hosts_move_on_the_air_and_stand_where_the_record_says(
     browser.run("return new Promise((done) => setTimeout(done, 300));")
     assert remark(browser, "air") != later, "the run plays"
     browser.press(" ")
+    assert browser.complaints() == []
+
+
+def test_stations_show_whom_they_belong_to_and_what_they_draw(
+    records: dict[str, Path], viewer: Viewer, browser: Browser
+) -> None:
+    browser.open(viewer(records["relays"]))
+    settled(browser)
+    [run] = browser.run(COLOURS)
+    assert {"air", "energy", "rates", "topology", "traffic", "waiting"} <= set(run), run
+    legend = "return document.querySelector('[data-panel=%s] .legend').textContent;"
+    assert "belongs to, goes over" in browser.run(legend % "air")
+    assert browser.run(legend % "energy").startswith(("near", "middle")), "who relays draws most"
+    # The passenger leaves the cell after some 15 s, and goes over a host that hears it.
+    log = [json.loads(line) for line in (records["relays"] / "events.jsonl").read_text().splitlines()]
+    [over] = [event["to"] for event in log if event["event"] == "gateway_changed" and event["node"] == "passenger"]
+    tie = (
+        "const map = window.prismux.columns[0].panels.find(({ content }) => content.name === 'air').content;"
+        "const nodes = map.run.run.nodes; const at = nodes.findIndex(({ name }) => name === 'passenger');"
+        "const { cell, gateway } = map.now.get(at);"
+        "return [cell, gateway].map((node) => (node === null ? null : nodes[node].name));"
+    )
+    seen = []
+    for part in (0.1, 0.9):
+        browser.point(*middle_of(browser, "air", 0.99))
+        browser.run("window.scrollTo(0, 900);")
+        browser.point(*middle_of(browser, "traffic", part))
+        browser.run(NEXT_FRAME)
+        seen.append(browser.run(tie))
+    assert seen == [["base", None], [None, over]]
     assert browser.complaints() == []
 
 

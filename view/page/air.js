@@ -76,6 +76,7 @@ export class AirMap {
 
   /** One scale for both directions. */
   fit(width) {
+    this.width = width;
     const { x: [west, east], y: [south, north] } = this.bounds;
     const room = [width - 2 * EDGE, this.height - 2 * EDGE];
     this.scale = Math.min(room[0] / Math.max(1, east - west), room[1] / Math.max(1, north - south));
@@ -256,9 +257,10 @@ export class AirMap {
     ctx.stroke();
     ctx.fillStyle = ctx.strokeStyle = colours.ink;
     ctx.font = "600 11px system-ui, sans-serif";
-    ctx.textAlign = "left";
+    const isAtEdge = x + HOST + 4 + ctx.measureText(name).width > this.width;
+    ctx.textAlign = isAtEdge ? "right" : "left";
     ctx.textBaseline = "middle";
-    ctx.fillText(name, x + HOST + 4, y - HOST - 2);
+    ctx.fillText(name, isAtEdge ? x - HOST - 10 : x + HOST + 4, y - HOST - 2);
   }
 
   /** What waits at a host and what its battery holds, at the instant that is drawn. */

@@ -9,6 +9,7 @@ import { Series } from "./series.js";
 import { Topology } from "./topology.js";
 import { AirMap } from "./air.js";
 import { AirTraffic } from "./traffic.js";
+import { statePanels } from "./states.js";
 import { Follower } from "./follow.js";
 
 export class RunColumn {
@@ -23,7 +24,7 @@ export class RunColumn {
     this.head = document.createElement("div");
     this.element.append(this.head);
     parent.append(this.element);
-    const air = [new AirMap(summary), new AirTraffic()];
+    const air = [new AirMap(summary), new AirTraffic(), ...statePanels(summary)];
     const middle = [new Sequence(summary), new LinkRates(summary), goodputs(summary)];
     const contents = [new Topology(summary), ...air, ...middle, ...linePanels(summary), drops(summary)];
     this.panels = contents.map((content) => new Panel(this.element, content, redraw));

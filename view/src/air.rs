@@ -127,6 +127,16 @@ impl AirRecord {
         &self.states
     }
 
+    /// Whether packets ever waited at a host.
+    pub(crate) fn has_queues(&self) -> bool {
+        self.states.values().any(|states| states.waiting.iter().any(|&waiting| waiting > 0))
+    }
+
+    /// Whether the energy of any host is told.
+    pub(crate) fn has_energy(&self) -> bool {
+        self.states.values().any(|states| states.drawn_uj.iter().any(Option::is_some))
+    }
+
     /// So many packets wait at a host, and its energy: drawn and left, as last known where it is not told.
     pub(crate) fn state(&mut self, time_ns: u64, host: Number, waiting: u64, energy_uj: [Option<u64>; 2]) {
         let States { t, waiting: packets, drawn_uj, battery_uj } = self.states.entry(host).or_default();

@@ -257,6 +257,8 @@ impl Run {
             ("drops", !self.lossy.is_empty()),
             ("air", radio),
             ("traffic", radio),
+            ("waiting", radio && self.air.has_queues()),
+            ("energy", radio && self.air.has_energy()),
         ];
         let parts = parts.into_iter();
         silent.chain(parts.filter(|(_, is_there)| !is_there).map(|(name, _)| name)).collect()

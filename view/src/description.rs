@@ -1,5 +1,5 @@
 //! Numbers for the names of a run, and what its network says about directions.
-use prismux_trace::event::RunDescription;
+use prismux_trace::event::{RadioDescription, RunDescription};
 use std::collections::{HashMap, VecDeque};
 
 /// Number of a node, link or flow in the run's description.
@@ -15,7 +15,8 @@ pub(crate) struct Network {
     ends: Vec<[Number; 2]>,
     /// Of each flow, the node that sends the data and the one that receives it.
     flow_ends: Vec<[Number; 2]>,
-    /// `hops[flow][node]`: links from the node to the flow's receiver.
+    /// `hops[flow][node]`: links from the node to the flow's receiver; the air between any two hosts on it counts as
+    /// one.
     hops: Vec<Vec<usize>>,
     proxies: Vec<bool>,
 }
@@ -30,10 +31,10 @@ pub(crate) enum StreamDirection {
 }
 
 impl Network {
-    /// The network of a run; links and flows that name a node that is not there are an error.
+    /// The network of a run; links, radios and flows that name a node that is not there are an error.
     ///
     /// # Errors
-    /// When links or flows name a node that is not there.
+    /// When links, radios or flows name a node that is not there.
     pub fn new(run: &RunDescription<'_>) -> Result<Self, String> {
         let numbered = |names: Vec<&str>| -> HashMap<String, Number> {
             names.into_iter().enumerate().map(|(number, name)| (name.to_string(), number)).collect()
@@ -47,7 +48,9 @@ impl Network {
         };
         let ends = pairs(run.links.iter().map(|link| [&*link.ends[0], &*link.ends[1]]).collect())?;
         let flow_ends = pairs(run.flows.iter().map(|flow| [&*flow.from, &*flow.to]).collect())?;
-        let hops = flow_ends.iter().map(|[_, to]| hops_to(*to, run.nodes.len(), &ends)).collect();
+        let on_air = |radio: &RadioDescription<'_>| radio.hosts.iter().map(|host| find(host)).collect();
+        let airs: Vec<Vec<Number>> = run.radios.iter().map(on_air).collect::<Result<_, _>>()?;
+        let hops = flow_ends.iter().map(|[_, to]| hops_to(*to, run.nodes.len(), &ends, &airs)).collect();
         Ok(Self {
             links: numbered(run.links.iter().map(|link| &*link.name).collect()),
             flows: numbered(run.flows.iter().map(|flow| &*flow.name).collect()),
@@ -113,20 +116,42 @@ impl Network {
     }
 }
 
-/// Links from each node to `to`; `usize::MAX` where none lead there.
-fn hops_to(to: Number, nodes: usize, ends: &[[Number; 2]]) -> Vec<usize> {
+/// Links from each node to `to`, or from one host on an air to another; `usize::MAX` where none lead there.
+fn hops_to(to: Number, nodes: usize, ends: &[[Number; 2]], airs: &[Vec<Number>]) -> Vec<usize> {
     let mut hops = vec![usize::MAX; nodes];
     hops[to] = 0;
-    let mut queue = VecDeque::from([to]);
+    let (mut queue, mut known) = (VecDeque::from([to]), vec![false; airs.len()]);
     while let Some(node) = queue.pop_front() {
-        for &[a, b] in ends {
-            for (here, there) in [(a, b), (b, a)] {
-                if here == node && hops[there] == usize::MAX {
-                    hops[there] = hops[node] + 1;
-                    queue.push_back(there);
-                }
+        let mut near: Vec<Number> = Vec::new();
+        near.extend(ends.iter().filter(|[_, b]| *b == node).map(|[a, _]| *a));
+        near.extend(ends.iter().filter(|[a, _]| *a == node).map(|[_, b]| *b));
+        for (air, known) in airs.iter().zip(&mut known).filter(|(air, _)| air.contains(&node)) {
+            if !std::mem::replace(known, true) {
+                near.extend(air);
+            }
+        }
+        for there in near {
+            if hops[there] == usize::MAX {
+                hops[there] = hops[node] + 1;
+                queue.push_back(there);
             }
         }
     }
     hops
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_on_one_air_are_a_hop_apart() {
+        // Server, core and two base stations by wire; a car and another on the air with both.
+        let wires = [[0, 1], [1, 2], [1, 3]];
+        assert_eq!(hops_to(4, 6, &wires, &[vec![2, 3, 4, 5]]), [3, 2, 1, 1, 0, 1]);
+        assert_eq!(
+            hops_to(4, 6, &wires, &[]),
+            [usize::MAX, usize::MAX, usize::MAX, usize::MAX, 0, usize::MAX]
+        );
+    }
 }

@@ -24,6 +24,7 @@ const MODULES: &[(&str, &str)] = &[
     ("topology.js", include_str!("../page/topology.js")),
     ("air.js", include_str!("../page/air.js")),
     ("traffic.js", include_str!("../page/traffic.js")),
+    ("states.js", include_str!("../page/states.js")),
     ("follow.js", include_str!("../page/follow.js")),
     ("hover.js", include_str!("../page/hover.js")),
     ("run.js", include_str!("../page/run.js")),
