@@ -147,6 +147,11 @@ impl AirThread {
             let names = stations.iter().map(|station| station.name.clone()).collect();
             Teller::new(log, orders.plan, &medium.name, radio, names)
         });
+        // What came before the run is not of it; what comes from now on may be, before the thread is there.
+        let pool = PacketPool::new(LINK_MTU_BYTES as usize);
+        for station in &stations {
+            while pool.read_with(|buffer| station.device.read(buffer)).is_ok() {}
+        }
         let stop = StopHandle::new().map_err(failed())?;
         let (their_stop, seed) = (stop.clone(), orders.seed);
         let counts_energy = radio.power.is_some();
@@ -299,8 +304,6 @@ impl Stage {
         let pool = PacketPool::new(LINK_MTU_BYTES as usize);
         for (token, station) in self.stations.iter().enumerate() {
             self.events.watch(&station.device, token as u64)?;
-            // What came before the run is not of it.
-            while pool.read_with(|buffer| station.device.read(buffer)).is_ok() {}
         }
         let (mut lateness, mut ready) = (Lateness::default(), Vec::new());
         loop {

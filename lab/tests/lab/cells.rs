@@ -231,6 +231,12 @@ fn air_is_told(outcome: &LabOutcome, events: &[Record<'static>]) {
         }
         _ => false,
     };
+    // A SYN that got lost would be sent again after a second.
+    let first = events.iter().find(|record| matches!(&record.event, Event::FrameSent { flow: Some(_), .. }));
+    assert!(
+        first.is_some_and(|record| record.time_ns < 900_000_000),
+        "the first packet is on the air: {first:?}"
+    );
     let segments = outcome.flows["download"].arrivals.total_bytes / 1448;
     assert!(events.iter().filter(data).count() as u64 >= segments, "{segments} segments came over car1");
 }
