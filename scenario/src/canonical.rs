@@ -65,7 +65,7 @@ pub fn hash(plan: &Plan) -> String {
 }
 
 /// Settings of media that came later, as they are when a file leaves them out: not told, so that hashes stay.
-const LATER_SETTINGS: [&str; 13] = [
+const LATER_SETTINGS: [&str; 14] = [
     "rate_control: Fixed, ",
     "aggregation: None, ",
     "address_resolution: None, ",
@@ -79,6 +79,7 @@ const LATER_SETTINGS: [&str; 13] = [
     "overhears_once: false, ",
     "nested_errors_of_others: false, ",
     "gratuitous_by_route: false, ",
+    "flow_state: false, ",
 ];
 
 fn model(model: &MediumModel) -> String {
