@@ -32,7 +32,9 @@ pub fn run_a_lab(seconds: &str) -> ExitCode {
 }
 
 fn start(seconds: &str) -> Child {
-    let mut command = Command::new("/proc/self/exe");
+    // What a shell starts in the background ignores SIGINT, and so do its children; what is at a terminal does not.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT").arg(std::env::current_exe().expect("a path"));
     command.args(["run-a-lab", seconds]).stdout(Stdio::piped()).process_group(0);
     command.spawn().expect("a process")
 }
