@@ -6,15 +6,14 @@
 //! queue that is not ours never empties, the link is given a window beside what is learned of it, which grows and
 //! shrinks as that of one CUBIC sender (RFC 9438): packets that a full queue loses are the sign of a share that others
 //! want too.
+use prismux_tcp::engine::congestion::cubic_curve::{ALPHA, BETA, CubicCurve};
 use prismux_units::{Duration, Instant};
 
-/// What a loss leaves of the window (RFC 9438 section 4.6).
-const BETA: f64 = 0.7;
-/// Packets per second cubed (RFC 9438 section 4.1).
-const C: f64 = 0.4;
 /// Until the first loss the window grows by this share of itself in a round: the link's startup ended at the others'
 /// queue, before it had any share.
 const CATCH_UP: f64 = 0.125;
+/// A window of which less than this share was used says nothing of what the link would carry (RFC 7661 section 4.1).
+const USED: f64 = 0.5;
 /// The least window, in packets.
 const MIN_PACKETS: f64 = 4.0;
 /// After so many rounds in which the queue was never short, what is given to the link is cut down for one round,
@@ -34,27 +33,34 @@ pub(super) struct Contest {
     full_rounds: u8,
     /// 0 while the link is not contested.
     window: f64,
-    /// Where the last loss took the window from, and when.
-    lost_at: Option<(f64, Instant)>,
+    /// How it grows since the last loss, and when that was.
+    since_loss: Option<(CubicCurve, Instant)>,
+}
+
+/// What a round has shown of a link.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shown {
+    /// The queue was never short.
+    pub(super) full: bool,
+    /// Packets were lost to a full queue.
+    pub(super) lost: bool,
+    /// Packets that the link was given,
+    pub(super) given: f64,
+    /// and that were under way at most.
+    pub(super) under_way: f64,
+    pub(super) round_trip: Duration,
 }
 
 impl Default for Contest {
     fn default() -> Self {
-        Self { patience: LEAST_PATIENCE, full_rounds: 0, window: 0.0, lost_at: None }
+        Self { patience: LEAST_PATIENCE, full_rounds: 0, window: 0.0, since_loss: None }
     }
 }
 
 impl Contest {
-    /// A round is over that lasted for `round_trip`, in which the queue was never short, or packets were lost to a full
-    /// one. `share`: what the link was given.
-    pub(super) fn on_round(
-        &mut self,
-        now: Instant,
-        (full, lost): (bool, bool),
-        share: f64,
-        round_trip: Duration,
-    ) {
-        if !full {
+    /// A round is over.
+    pub(super) fn on_round(&mut self, now: Instant, shown: Shown) {
+        if !shown.full {
             let was_ours = self.full_rounds >= self.patience && !self.is_on();
             let patience = if was_ours { (2 * self.patience).min(MOST_PATIENCE) } else { self.patience };
             *self = Self { patience, ..Self::default() };
@@ -66,15 +72,17 @@ impl Contest {
         }
         if self.window == 0.0 {
             self.patience = LEAST_PATIENCE;
-            self.window = share.max(MIN_PACKETS);
-        } else if lost {
-            let recent = self.lost_at.is_some_and(|(_, at)| now.saturating_since(at) < round_trip * 2);
+            self.window = shown.given.max(MIN_PACKETS);
+        } else if shown.lost {
+            let recent =
+                self.since_loss.is_some_and(|(_, at)| now.saturating_since(at) < shown.round_trip * 2);
             if !recent {
-                self.lost_at = Some((self.window, now));
-                self.window = (BETA * self.window).max(MIN_PACKETS);
+                let before = self.window;
+                self.window = (BETA * before).max(MIN_PACKETS);
+                self.since_loss = Some((CubicCurve::new(before, self.window), now));
             }
-        } else {
-            self.window = self.grown(now, round_trip).max(self.window);
+        } else if shown.under_way >= USED * self.window {
+            self.window = self.grown(now, shown.round_trip).max(self.window);
         }
     }
 
@@ -89,14 +97,11 @@ impl Contest {
     }
 
     fn grown(&self, now: Instant, round_trip: Duration) -> f64 {
-        let Some((most, at)) = self.lost_at else { return self.window * (1.0 + CATCH_UP) };
+        let Some((curve, at)) = self.since_loss else { return self.window * (1.0 + CATCH_UP) };
         let elapsed = now.saturating_since(at).as_secs_f64();
-        let inflection = libm::cbrt(most * (1.0 - BETA) / C);
-        let cubic = most + C * libm::pow(elapsed - inflection, 3.0);
         // As Reno would with the same losses on average (RFC 9438 section 4.3).
-        let rounds = elapsed / round_trip.as_secs_f64().max(1e-3);
-        let friendly = BETA * most + 3.0 * (1.0 - BETA) / (1.0 + BETA) * rounds;
-        cubic.max(friendly).min(1.5 * self.window)
+        let friendly = BETA * curve.w_max() + ALPHA * elapsed / round_trip.as_secs_f64();
+        curve.window(elapsed).max(friendly).min(1.5 * self.window)
     }
 
     /// Packets that may be in flight, whatever has been learned.
@@ -107,16 +112,19 @@ impl Contest {
 
 #[cfg(test)]
 mod tests {
-    use super::{BETA, Contest, LEAST_PATIENCE, UNTIL_SURE};
+    use super::{BETA, Contest, LEAST_PATIENCE, Shown, UNTIL_SURE};
     use prismux_units::{Duration, Instant};
 
     const ROUND_TRIP: Duration = Duration::from_millis(100);
+    /// A link that was given 10 packets and more in the last round.
+    const FULL: Shown =
+        Shown { full: true, lost: false, given: 10.0, under_way: f64::MAX, round_trip: ROUND_TRIP };
 
     /// So many rounds with a queue on a link that was given 10 packets; one was lost to it in the last where `lost`.
     fn rounds(contest: &mut Contest, now: &mut Instant, count: usize, lost: bool) {
         for number in 1..=count {
             *now += ROUND_TRIP;
-            contest.on_round(*now, (true, lost && number == count), 10.0, ROUND_TRIP);
+            contest.on_round(*now, Shown { lost: lost && number == count, ..FULL });
         }
     }
 
@@ -138,7 +146,7 @@ mod tests {
             assert!(!contest.is_suspect(), "{times}");
             rounds(&mut contest, &mut now, 1, false);
             assert!(contest.is_suspect(), "{times}");
-            contest.on_round(now, (false, false), 10.0, ROUND_TRIP);
+            contest.on_round(now, Shown { full: false, ..FULL });
             assert!(!contest.is_on());
         }
     }
@@ -158,6 +166,17 @@ mod tests {
         assert!(halfway > 0.93 * before && halfway < before, "{halfway} {before}");
         rounds(&mut contest, &mut now, (inflection * 5.0) as usize, false);
         assert!((contest.window() / before - 1.0).abs() < 0.01, "{} {before}", contest.window());
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        let (mut contest, mut now) = (Contest::default(), Instant::ZERO);
+        rounds(&mut contest, &mut now, usize::from(LEAST_PATIENCE + UNTIL_SURE), false);
+        for _ in 0..20 {
+            now += ROUND_TRIP;
+            contest.on_round(now, Shown { under_way: 4.0, ..FULL });
+        }
+        assert_eq!(contest.window(), 10.0);
     }
 
     #[test]

@@ -236,6 +236,11 @@ impl Measured {
         self.base.map(|(_, mean)| mean)
     }
 
+    /// The mean round trip now, with the queue; 0 before the first.
+    fn round_trip(&self) -> f64 {
+        self.base().map_or(0.0, |base| base + self.queueing)
+    }
+
     /// The mean round trip when the link is just full: a queue that never empties is another's, or jitter. `swing`: how
     /// many times what it carries now may be asked of it.
     fn loaded_rtt(&self, swing: f64, alone: bool) -> Option<f64> {

@@ -2,10 +2,11 @@
 //!
 //! *When* it falls is decided by loss detection and recovery; a window-based policy only answers *how far*. A
 //! rate-based one (BBR) sets window and pacing rate from a model of the path. `policy`: the trait. `newreno`,
-//! `cubic`, `bbr`, `bbr3`, `stp`: one file for each; `slow_start` and `hystart` serve several.
+//! `cubic`, `bbr`, `bbr3`, `stp`: one file for each; `slow_start` and `hystart` serve several, `cubic_curve` others too.
 mod bbr;
 mod bbr3;
 mod cubic;
+pub mod cubic_curve;
 mod hystart;
 mod newreno;
 mod policy;

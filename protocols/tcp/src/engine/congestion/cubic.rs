@@ -1,15 +1,9 @@
 //! CUBIC (RFC 9438).
+use super::cubic_curve::{ALPHA, BETA, CubicCurve};
 use super::hystart::HyStart;
 use super::policy::{AckSample, CongestionControl, CongestionSignal, UnscalableIncrease, Window};
 use super::slow_start::slow_start;
 use prismux_units::{Duration, Instant};
-
-/// Aggressiveness C, in segments per second cubed (section 5).
-const C: f64 = 0.4;
-/// What is kept of the window at a loss (section 4.6).
-const BETA: f64 = 0.7;
-/// Reno-friendly additive increase that matches `BETA` (section 4.3).
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// The cubic function of time since the last reduction. Windows are in segments.
 #[derive(Debug, Clone)]
@@ -19,8 +13,8 @@ pub(crate) struct Cubic {
     epoch: Option<Instant>,
     /// Window where the plateau lies.
     w_max: f64,
-    /// Seconds from the start of the stage to the plateau.
-    k: f64,
+    /// The window of this stage.
+    curve: CubicCurve,
     /// What Reno would have.
     w_est: f64,
     /// Window before the last reduction.
@@ -41,7 +35,7 @@ impl Cubic {
             hystart,
             epoch: None,
             w_max: 0.0,
-            k: 0.0,
+            curve: CubicCurve::new(0.0, 0.0),
             w_est: 0.0,
             cwnd_prior: 0.0,
             fraction: 0.0,
@@ -51,21 +45,11 @@ impl Cubic {
         }
     }
 
-    /// Section 4.2: W_cubic(t), `t` seconds into the stage.
-    fn w_cubic(&self, t: f64) -> f64 {
-        let x = t - self.k;
-        C * x * x * x + self.w_max
-    }
-
     /// Begins a stage at window `cwnd` (sections 4.2 and 4.8).
     fn begin(&mut self, now: Instant, cwnd: f64) {
         self.epoch = Some(now);
-        if self.w_max > cwnd {
-            self.k = libm::cbrt((self.w_max - cwnd) / C);
-        } else {
-            self.k = 0.0;
-            self.w_max = cwnd;
-        }
+        self.curve = CubicCurve::new(self.w_max, cwnd);
+        self.w_max = self.curve.w_max();
         self.w_est = cwnd;
     }
 
@@ -111,12 +95,12 @@ impl CongestionControl for Cubic {
         let elapsed = (sample.now - self.epoch.unwrap_or(sample.now)).as_secs_f64();
         let alpha = if self.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
         self.w_est += self.share * alpha * segments / cwnd;
-        let grown = if self.w_cubic(elapsed) < self.w_est {
+        let grown = if self.curve.window(elapsed) < self.w_est {
             // Reno-friendly region (section 4.3).
             self.w_est.max(cwnd)
         } else {
             // Concave and convex regions (sections 4.4 and 4.5).
-            let target = self.w_cubic(elapsed + srtt).clamp(cwnd, 1.5 * cwnd);
+            let target = self.curve.window(elapsed + srtt).clamp(cwnd, 1.5 * cwnd);
             cwnd + (target - cwnd) / cwnd * segments
         };
         let exact = grown * mss;
