@@ -225,7 +225,7 @@ def test_stations_show_whom_they_belong_to_and_what_they_draw(
     # The passenger leaves the cell after some 15 s, and goes over a host that hears it.
     log = [json.loads(line) for line in (records["relays"] / "events.jsonl").read_text().splitlines()]
     [over] = [event["to"] for event in log if event["event"] == "gateway_changed" and event["node"] == "passenger"]
-    tie = (
+    attachment = (
         "const map = window.prismux.columns[0].panels.find(({ content }) => content.name === 'air').content;"
         "const nodes = map.run.run.nodes; const at = nodes.findIndex(({ name }) => name === 'passenger');"
         "const { cell, gateway } = map.now.get(at);"
@@ -237,7 +237,7 @@ def test_stations_show_whom_they_belong_to_and_what_they_draw(
         browser.run("window.scrollTo(0, 900);")
         browser.point(*middle_of(browser, "traffic", part))
         browser.run(NEXT_FRAME)
-        seen.append(browser.run(tie))
+        seen.append(browser.run(attachment))
     assert seen == [["base", None], [None, over]]
     assert browser.complaints() == []
 

@@ -21,7 +21,7 @@ export class AirMap {
     this.hidden = new Set();
     this.tracks = Object.entries(run.tracks).map(([node, track]) => ({ node: Number(node), ...track }));
     this.states = new Map(Object.entries(run.states ?? {}).map(([node, states]) => [Number(node), states]));
-    this.ties = new Map(Object.entries(run.ties ?? {}).map(([node, ties]) => [Number(node), ties]));
+    this.attachments = new Map(Object.entries(run.attachments ?? {}).map(([node, attachments]) => [Number(node), attachments]));
     this.reach = new Map();
     (run.run.radios ?? []).forEach(({ hosts, channels = [], further = [], range_m: range }) => {
       hosts.forEach((name, k) => {
@@ -41,7 +41,7 @@ export class AirMap {
       { key: "trails", label: "way of the last 10 s", symbol: symbols.line("edge") },
       { key: "data", label: "packets of flows", symbol: symbols.line(() => pathColour(0)) },
       { key: "messages", label: "messages of routing", symbol: symbols.line("soft", [2, 3]) },
-      ...(this.ties.size ? [{ key: "ties", label: "belongs to, goes over", symbol: symbols.line("ink", [5, 3]) }] : []),
+      ...(this.attachments.size ? [{ key: "attachments", label: "belongs to, goes over", symbol: symbols.line("ink", [5, 3]) }] : []),
       { key: "states", label: "packets that wait; battery", symbol: symbols.line("accent") },
     ];
   }
@@ -58,10 +58,10 @@ export class AirMap {
     this.time = cursor ?? (stays ? this.time : (view.from + view.to) / 2);
     this.fit(width);
     this.places = new Map(this.tracks.map((track) => [track.node, placeAt(track, this.time)]));
-    this.now = new Map([...this.ties].map(([node, ties]) => [node, tieAt(ties, this.time)]));
+    this.now = new Map([...this.attachments].map(([node, attachments]) => [node, attachmentAt(attachments, this.time)]));
     this.hops = hopsAt(answer, this.time);
     if (!this.hidden.has("reach")) this.drawReach(ctx);
-    if (!this.hidden.has("ties")) this.drawTies(ctx);
+    if (!this.hidden.has("attachments")) this.drawAttachments(ctx);
     if (!this.hidden.has("trails")) this.tracks.forEach((track) => this.drawTrail(ctx, track));
     this.hops.forEach((hop) => this.drawHop(ctx, hop));
     this.drawEnds(ctx, answer.flow);
@@ -121,7 +121,7 @@ export class AirMap {
   }
 
   /** Which base station each station belongs to, and whom it goes over where it hears none. */
-  drawTies(ctx) {
+  drawAttachments(ctx) {
     ctx.strokeStyle = palette().ink;
     ctx.lineWidth = 1;
     ctx.setLineDash([5, 3]);
@@ -321,9 +321,9 @@ export class AirMap {
     const state = this.stateOf(node);
     const joules = (uj) => `${(uj / 1e6).toFixed(3)} J`;
     const inside = state ? [{ label: "packets that wait", value: String(state.waiting) }] : [];
-    const tie = this.now.get(node);
-    if (tie) {
-      const { cell, gateway } = tie;
+    const attachment = this.now.get(node);
+    if (attachment) {
+      const { cell, gateway } = attachment;
       const to = cell ?? gateway;
       inside.unshift({ label: cell === null && gateway !== null ? "goes over" : "belongs to", value: to === null ? "nobody" : nodes[to].name });
     }
@@ -342,7 +342,7 @@ export class AirMap {
 }
 
 /** Whom a station belongs to at `time`, and whom it goes over. */
-function tieAt({ t, cell, gateway }, time) {
+function attachmentAt({ t, cell, gateway }, time) {
   const k = t.findLastIndex((since) => since <= time);
   return k < 0 ? { cell: null, gateway: null } : { cell: cell[k], gateway: gateway[k] };
 }

@@ -18,7 +18,7 @@ pub struct AirRecord {
     /// By number of the host's node.
     states: BTreeMap<Number, States>,
     /// By number of the station's node.
-    ties: BTreeMap<Number, Ties>,
+    attachments: BTreeMap<Number, Attachments>,
     frames: Vec<Frame>,
 }
 
@@ -37,7 +37,7 @@ pub struct States {
 
 /// Whom a station belonged to: each holds until the next. Columns: the `k`-th numbers belong together.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Ties {
+pub struct Attachments {
     /// From when on, in nanoseconds.
     pub t: Vec<u64>,
     /// The node of its base station, if it heard one.
@@ -148,20 +148,20 @@ impl AirRecord {
         battery_uj.push(left);
     }
 
-    pub(crate) fn ties(&self) -> &BTreeMap<Number, Ties> {
-        &self.ties
+    pub(crate) fn attachments(&self) -> &BTreeMap<Number, Attachments> {
+        &self.attachments
     }
 
     /// A station belongs to another base station, or to none.
     pub(crate) fn belong(&mut self, time_ns: u64, station: Number, cell: Option<Number>) {
-        let ties = self.ties.entry(station).or_default();
-        ties.push(time_ns, cell, ties.gateway.last().copied().flatten());
+        let attachments = self.attachments.entry(station).or_default();
+        attachments.push(time_ns, cell, attachments.gateway.last().copied().flatten());
     }
 
     /// A station goes over another one, or over none.
     pub(crate) fn go_over(&mut self, time_ns: u64, station: Number, gateway: Option<Number>) {
-        let ties = self.ties.entry(station).or_default();
-        ties.push(time_ns, ties.cell.last().copied().flatten(), gateway);
+        let attachments = self.attachments.entry(station).or_default();
+        attachments.push(time_ns, attachments.cell.last().copied().flatten(), gateway);
     }
 
     /// A frame begins.
@@ -218,7 +218,7 @@ impl AirRecord {
     }
 }
 
-impl Ties {
+impl Attachments {
     fn push(&mut self, time_ns: u64, cell: Option<Number>, gateway: Option<Number>) {
         self.t.push(time_ns);
         self.cell.push(cell);
@@ -318,10 +318,10 @@ mod tests {
         air.go_over(6, 3, Some(4));
         air.go_over(9, 3, None);
         air.belong(9, 3, Some(2));
-        let ties = &air.ties()[&3];
-        assert_eq!(ties.t, [0, 5, 6, 9, 9]);
-        assert_eq!(ties.cell, [Some(1), None, None, None, Some(2)]);
-        assert_eq!(ties.gateway, [None, None, Some(4), None, None]);
+        let attachments = &air.attachments()[&3];
+        assert_eq!(attachments.t, [0, 5, 6, 9, 9]);
+        assert_eq!(attachments.cell, [Some(1), None, None, None, Some(2)]);
+        assert_eq!(attachments.gateway, [None, None, Some(4), None, None]);
     }
 
     #[test]

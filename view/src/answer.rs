@@ -1,5 +1,5 @@
 //! Everything the page draws for one stretch of time of one run.
-use crate::air::{Hops, States, Ties, Track};
+use crate::air::{Attachments, Hops, States, Track};
 use crate::rates::Rates;
 use crate::run::{FlowRecord, Note, Run};
 use crate::sample::{Bucket, Buckets, Cell, Levels, Marks};
@@ -145,7 +145,7 @@ pub(crate) struct Summary<'a> {
     /// By number of the node: what waited there, and its energy.
     pub states: &'a std::collections::BTreeMap<usize, States>,
     /// By station: whom it belonged to, or went over.
-    pub ties: &'a std::collections::BTreeMap<usize, Ties>,
+    pub attachments: &'a std::collections::BTreeMap<usize, Attachments>,
 }
 
 /// What a flow did in the whole run.
@@ -237,7 +237,7 @@ impl Run {
             tracks: self.air.tracks(),
             knows_packets: !self.packets.is_empty(),
             states: self.air.states(),
-            ties: self.air.ties(),
+            attachments: self.air.attachments(),
         }
     }
 

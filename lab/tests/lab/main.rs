@@ -50,6 +50,7 @@ const TESTS: &[Test] = &[
     ("a_download_through_the_proxy_arrives_whole", members::proxied_download),
     ("answers_to_a_receiver_go_through_the_proxy", members::proxied_answers),
     ("a_download_by_gre_in_udp_arrives_whole", members::gre_in_udp),
+    ("first_packets_take_the_near_link", members::first_packets_take_the_near_link),
     ("a_receiver_that_writes_back_gets_its_download_over_both_links", members::receiver_writes_back),
     ("a_download_by_sealed_tunnels_arrives_whole", members::sealed),
     ("a_proxied_download_survives_kill_9_of_member_and_proxy", members::kills),

@@ -133,6 +133,19 @@ pub fn receiver_writes_back() {
     assert!((0.3..0.7).contains(&share), "both links carry it: {share}");
 }
 
+/// A request is answered over the near link from the first packet on: how far members are shows when they register.
+pub fn first_packets_take_the_near_link() {
+    // Whichever of both registers first.
+    for (delays, far) in [([150, 10], "wwan1"), ([10, 150], "wwan2")] {
+        let flow = download(Transport::Tcp).bytes(ByteCount::new(4000));
+        let outcome = run(&community(2.0, &delays.map(|ms| link(10, ms)), flow));
+        assert_eq!(outcome.result.flows["download"].bytes, 4000);
+        let share = outcome.result.links[far].share.expect("a share");
+        // Probes of the far one are copies of a byte each.
+        assert!(share < 0.1, "{far}: {share}");
+    }
+}
+
 pub fn sealed() {
     let flow = download(Transport::Tcp).bytes(ByteCount::new(2_000_000));
     let plan = with_tunnel(community(20.0, &[link(10, 10), link(10, 10)], flow), Tunnel::Sealed);
