@@ -2,7 +2,8 @@
 //!
 //! *When* it falls is decided by loss detection and recovery; a window-based policy only answers *how far*. A
 //! rate-based one (BBR) sets window and pacing rate from a model of the path. `policy`: the trait. `newreno`,
-//! `cubic`, `bbr`, `bbr3`, `stp`: one file for each; `slow_start` and `hystart` serve several, `cubic_curve` others too.
+//! `cubic`, `bbr`, `bbr3`, `stp`: one file for each; `slow_start` and `hystart` serve several,
+//! `cubic_curve` others too.
 mod bbr;
 mod bbr3;
 mod cubic;
