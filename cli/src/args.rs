@@ -10,6 +10,7 @@ mod mixes;
 mod number;
 mod reproduce;
 mod rough;
+mod route;
 mod sender;
 mod sweep;
 mod trace;
@@ -27,6 +28,7 @@ pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use mixes::MixesArguments;
 pub(crate) use reproduce::{ReproduceArguments, ReproduceBackend};
 pub(crate) use rough::RoughArguments;
+pub(crate) use route::RouteArguments;
 pub(crate) use sender::{EnableArguments, SenderArguments, SenderCommand};
 pub(crate) use sweep::{MergeArguments, PolicyArguments, SweepArguments};
 pub(crate) use trace::{TraceArguments, TraceKind};
@@ -155,6 +157,14 @@ pub(crate) enum Command {
             The guide \"Servers that heed loss reports\" says when it pays."
     )]
     Sender(SenderArguments),
+    /// Be a host of an ad-hoc network, until Ctrl-C: find routes over neighbours and relay for them, by DSR, AODV or
+    /// DSDV.
+    #[command(after_help = "Examples:\n  \
+            prismux route --protocol dsr --address 10.9.0.3/16 --radio wlan0\n  \
+            prismux route --protocol aodv --hello --address 10.9.0.3/16 --radio wlan0 --device mesh1\n\n\
+            All hosts speak one protocol, on one Ethernet or wireless LAN (such as an IBSS: iw dev wlan0 ibss join \
+            NAME 2412), each with an address of its own. The interface needs none.")]
+    Route(RouteArguments),
     /// Make a private key for sealed tunnels, and print the public key that goes with it.
     #[command(after_help = "Example: prismux keygen /etc/prismux/key\n\n\
             A key that is there already stays: its public key is printed. What wg genkey prints is a key too.")]

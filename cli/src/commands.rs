@@ -19,6 +19,7 @@ mod reproduce;
 mod revoke;
 mod rivals;
 mod rough;
+mod route;
 mod run;
 mod scenarios;
 mod sender;
@@ -57,6 +58,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Proxy(arguments) => daemon::proxy(&arguments),
         Command::Member(arguments) => daemon::member(&arguments),
         Command::Sender(arguments) => sender::run(&arguments),
+        Command::Route(arguments) => route::run(&arguments),
         Command::Keygen(arguments) => daemon::keygen(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Fetch(arguments) => fetch::run(&arguments),

@@ -107,3 +107,21 @@ fn a_full_disk_is_named_with_its_file() {
     says(&file, 1, &["cannot write", "it is there, and no folder"]);
     fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn a_host_of_an_ad_hoc_network_is_told_what_it_lacks() {
+    let route = |protocol: &'static str, address: &'static str, radio: &'static str| {
+        ["route", "--protocol", protocol, "--address", address, "--radio", radio]
+    };
+    says(
+        &route("ospf", "10.9.0.3/16", "wlan0"),
+        2,
+        &["\"ospf\"", "expected one of dsr,", "aodv-ns2", "dsdv-sq"],
+    );
+    for address in ["10.9.0.3", "10.9.0.0/16", "10.9.255.255/16", "224.0.0.5/4", "fd00::3/64", "there"] {
+        says(&route("dsr", address, "wlan0"), 2, &["--address", "such as"]);
+    }
+    says(&route("dsr", "10.9.0.3/16", "udp:10"), 2, &["--radio", "such as wlan0"]);
+    let hello = [&route("dsr", "10.9.0.3/16", "wlan0")[..], &["--hello"]].concat();
+    says(&hello, 2, &["\"dsr\" has no hello messages, AODV has"]);
+}

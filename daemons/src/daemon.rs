@@ -35,13 +35,19 @@ pub trait Role: Sized {
     type Config;
     /// Its name in the log: "proxy" or "member".
     const NAME: &'static str;
+    /// Whether the kernel forwards what comes out of its device.
+    const KERNEL_FORWARDS: bool = true;
 
     /// Where it answers `prismux status`.
     fn status_socket(config: &Self::Config) -> &Path;
-    /// Where it keeps its accounts.
-    fn accounts_file(config: &Self::Config) -> PathBuf;
+    /// Where it keeps its accounts, if it keeps any.
+    fn accounts_file(_config: &Self::Config) -> Option<PathBuf> {
+        None
+    }
     /// Where it answers over HTTP, and whom.
-    fn web(config: &Self::Config) -> WebConfig;
+    fn web(_config: &Self::Config) -> WebConfig {
+        WebConfig::default()
+    }
     /// Opens device, routes and tunnels, and has `wakes` report them.
     ///
     /// # Errors
@@ -114,7 +120,8 @@ pub struct Daemon<R: Role> {
 /// Runs a daemon until SIGINT or SIGTERM.
 pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     block_stop_signals()?;
-    let files = [R::status_socket(&config).to_owned(), R::accounts_file(&config)];
+    let mut files = vec![R::status_socket(&config).to_owned()];
+    files.extend(R::accounts_file(&config));
     // Packets wait for the daemon, also while it starts in the place of one that was killed; what else runs here waits
     // for nothing that would expire.
     let scheduling = process::prefer_this_thread(process::CARRIER_PRIORITY);
@@ -125,7 +132,7 @@ pub(crate) fn run<R: Role>(config: R::Config) -> Result<(), DaemonError> {
     if let Err(error) = capabilities::keep_network_only() {
         tracing::warn!(%error, "privileges could not be dropped");
     }
-    let folders = files.each_ref().map(|file| file.parent().unwrap_or(file));
+    let folders: Vec<&Path> = files.iter().map(|file| file.parent().unwrap_or(file)).collect();
     match confinement::confine(&folders) {
         Ok(confined) => tracing::debug!(?confined, "confined"),
         Err(error) => tracing::warn!(%error, "files and system calls could not be restricted"),
@@ -148,7 +155,9 @@ impl<R: Role> Daemon<R> {
         event_loop.watch(&status, STATUS)?;
         event_loop.watch(&commands, COMMANDS)?;
         web.listeners().zip(WEB..).try_for_each(|(listener, token)| event_loop.watch(listener, token))?;
-        warn_unless_forwarding();
+        if R::KERNEL_FORWARDS {
+            warn_unless_forwarding();
+        }
         Ok(Self { event_loop, status, commands, web, role })
     }
 

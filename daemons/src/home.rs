@@ -71,6 +71,11 @@ pub fn run(config: HomeConfig) -> Result<(), DaemonError> {
     daemon::run::<Home>(config)
 }
 
+/// Where it keeps its accounts.
+fn accounts_of(config: &HomeConfig) -> PathBuf {
+    accounts_file(config.accounts_file.as_deref(), &config.status_socket)
+}
+
 impl Role for Home {
     type Config = HomeConfig;
     const NAME: &'static str = "home";
@@ -79,8 +84,8 @@ impl Role for Home {
         &config.status_socket
     }
 
-    fn accounts_file(config: &HomeConfig) -> PathBuf {
-        accounts_file(config.accounts_file.as_deref(), &config.status_socket)
+    fn accounts_file(config: &HomeConfig) -> Option<PathBuf> {
+        Some(accounts_of(config))
     }
 
     fn web(config: &HomeConfig) -> WebConfig {
@@ -124,7 +129,7 @@ impl Role for Home {
             outlet,
             routes,
             session,
-            accounts: Accounts::open(Self::accounts_file(&config)),
+            accounts: Accounts::open(accounts_of(&config)),
             _footprint: footprint,
             stopped: false,
             config,

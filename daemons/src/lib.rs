@@ -11,6 +11,7 @@
 //!   [`explain`]: whether a link is used, and why not, in words. `web`: metrics and the web page over HTTP.
 //! * [`lending`]: offering an uplink to neighbours, and finding who offers one.
 //! * [`sender`]: TCP-PRISM for the kernel's TCP, on the hosts that send.
+//! * [`route`]: a host of an ad-hoc network.
 //! * [`replay`]: a proxy's recording, decided once more.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
@@ -37,6 +38,7 @@ pub mod proxy;
 mod receipts;
 pub mod replay;
 mod revoked;
+pub mod route;
 pub mod sender;
 pub mod status;
 pub mod tunnel;

@@ -97,6 +97,11 @@ pub fn run(config: MemberConfig) -> Result<(), DaemonError> {
     daemon::run::<Member>(config)
 }
 
+/// Where it keeps its accounts.
+fn accounts_of(config: &MemberConfig) -> PathBuf {
+    accounts_file(config.accounts_file.as_deref(), &config.status_socket)
+}
+
 impl Role for Member {
     type Config = MemberConfig;
     const NAME: &'static str = "member";
@@ -105,8 +110,8 @@ impl Role for Member {
         &config.status_socket
     }
 
-    fn accounts_file(config: &MemberConfig) -> PathBuf {
-        accounts_file(config.accounts_file.as_deref(), &config.status_socket)
+    fn accounts_file(config: &MemberConfig) -> Option<PathBuf> {
+        Some(accounts_of(config))
     }
 
     fn web(config: &MemberConfig) -> WebConfig {
@@ -147,8 +152,8 @@ impl Role for Member {
             traffic: Traffic::default(),
             carried: Carried::default(),
             account: Account::new(&config.name, &config.tunnel.proxy.address.to_string()),
-            accounts: Accounts::open(Self::accounts_file(&config)),
-            revoked: Revoked::of_daemon(&Self::accounts_file(&config))?,
+            accounts: Accounts::open(accounts_of(&config)),
+            revoked: Revoked::of_daemon(&accounts_of(&config))?,
             share: Share::new(config.sharing.terms()),
             shaper: config.sharing.rate_limit.map(Shaper::new),
             leave_at: Instant::ZERO,

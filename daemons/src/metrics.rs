@@ -76,7 +76,7 @@ pub fn text(page: &Value) -> String {
         out.sample("link_state", Kind::Gauge, "1 for the state that a link is in", &labels, 1.0);
     }
     for (name, value) in page["counters"].as_object().into_iter().flatten() {
-        let help = "What the protocol core has counted; see the page of PRISM";
+        let help = "What the protocol has counted; see its page";
         out.value(&format!("core_{name}_total"), Kind::Counter, help, &[], value, 1.0);
     }
     for (reason, value) in page["drops"].as_object().into_iter().flatten() {

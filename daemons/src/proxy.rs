@@ -83,6 +83,11 @@ pub fn run(config: ProxyConfig) -> Result<(), DaemonError> {
     daemon::run::<Proxy>(config)
 }
 
+/// Where it keeps its accounts.
+fn accounts_of(config: &ProxyConfig) -> PathBuf {
+    accounts_file(config.accounts_file.as_deref(), &config.status_socket)
+}
+
 impl Role for Proxy {
     type Config = ProxyConfig;
     const NAME: &'static str = "proxy";
@@ -91,8 +96,8 @@ impl Role for Proxy {
         &config.status_socket
     }
 
-    fn accounts_file(config: &ProxyConfig) -> PathBuf {
-        accounts_file(config.accounts_file.as_deref(), &config.status_socket)
+    fn accounts_file(config: &ProxyConfig) -> Option<PathBuf> {
+        Some(accounts_of(config))
     }
 
     fn web(config: &ProxyConfig) -> WebConfig {
@@ -122,8 +127,8 @@ impl Role for Proxy {
             events: Events::default(),
         };
         let callers = Callers::new(token, Known::read(config.members_file()));
-        let accounts = Accounts::open(Self::accounts_file(&config));
-        let revoked = Revoked::of_daemon(&Self::accounts_file(&config))?;
+        let accounts = Accounts::open(accounts_of(&config));
+        let revoked = Revoked::of_daemon(&accounts_of(&config))?;
         let mut proxy = Self {
             inner_mtu_bytes,
             receivers,

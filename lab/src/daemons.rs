@@ -1,8 +1,8 @@
-//! The proxy and member daemons of a lab: processes of the real program, one for each proxy and one for each pair of
-//! member and proxy.
+//! The daemons of a lab: processes of the real program, one for each proxy, one for each pair of member and proxy, and
+//! one for each host that routes on an air.
 //!
-//! A daemon gets its configuration as its standard input and a `/run` of its own, so that neither file nor socket
-//! is ever seen by anybody else; it dies with the lab. Its log is kept for error messages.
+//! A daemon gets its configuration as its standard input, or there the socket of its air, and a `/run` of its own, so
+//! that neither file nor socket is ever seen by anybody else; it dies with the lab. Its log is kept for error messages.
 //!
 //! * [`config`]: from plan to configuration file. [`keys`]: those of sealed tunnels.
 pub(super) mod config;
@@ -13,12 +13,14 @@ use crate::topology::NodeIndex;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use prismux_daemons::route::air::{MessageSocket, ToAir};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::process::give_private_run_directory;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -33,6 +35,8 @@ pub struct DaemonCommand {
     pub proxy: Vec<OsString>,
     /// Arguments that make it a member.
     pub member: Vec<OsString>,
+    /// Arguments that make it a host of an ad-hoc network.
+    pub route: Vec<OsString>,
     /// Arguments that make it serve files.
     pub serve: Vec<OsString>,
     /// Arguments that make it fetch one.
@@ -40,13 +44,14 @@ pub struct DaemonCommand {
 }
 
 impl Default for DaemonCommand {
-    /// This program itself, as `proxy --config FILE`, `member --config FILE`, `serve ...` and `fetch ...`.
+    /// This program itself, as `proxy --config FILE`, `member --config FILE`, `route ...`, `serve ...` and `fetch ...`.
     fn default() -> Self {
         let daemon = |role: &str| vec![role.into(), "--config".into()];
         Self {
             program: "/proc/self/exe".into(),
             proxy: daemon("proxy"),
             member: daemon("member"),
+            route: vec!["route".into()],
             serve: vec!["serve".into()],
             fetch: vec!["fetch".into()],
         }
@@ -70,6 +75,16 @@ pub(super) enum DaemonRole {
     Member {
         proxy: NodeIndex,
     },
+    /// A host of an ad-hoc network.
+    Router,
+}
+
+/// What a daemon is told.
+pub(super) enum DaemonOrders {
+    /// Its configuration file.
+    Config(String),
+    /// The arguments of a host of an ad-hoc network, and its end of the socket to the air.
+    Route(Vec<String>, MessageSocket),
 }
 
 /// A daemon of the lab: its orders, and its process while there is one.
@@ -78,7 +93,7 @@ pub(super) struct Daemon {
     pub name: String,
     pub role: DaemonRole,
     namespace: Namespace,
-    config: String,
+    orders: DaemonOrders,
     process: Option<Process>,
     /// A process that was asked to end and may not have done so yet.
     ending: Option<Process>,
@@ -91,13 +106,19 @@ struct Process {
 
 impl Daemon {
     /// A daemon that has not been started.
-    pub fn new(node: NodeIndex, name: &str, role: DaemonRole, namespace: &Namespace, config: String) -> Self {
+    pub fn new(
+        node: NodeIndex,
+        name: &str,
+        role: DaemonRole,
+        namespace: &Namespace,
+        orders: DaemonOrders,
+    ) -> Self {
         Self {
             node,
             name: name.to_owned(),
             role,
             namespace: namespace.clone(),
-            config,
+            orders,
             process: None,
             ending: None,
         }
@@ -106,6 +127,11 @@ impl Daemon {
     /// True while it should be running.
     pub fn is_started(&self) -> bool {
         self.process.is_some()
+    }
+
+    /// True for the daemon of a host that routes.
+    pub fn is_router(&self) -> bool {
+        self.role == DaemonRole::Router
     }
 
     /// True for a proxy's daemon.
@@ -128,16 +154,25 @@ impl Daemon {
     }
 
     fn spawn(&self, how: &DaemonCommand) -> io::Result<Process> {
-        let mut config = memory_file("config")?;
-        config.write_all(self.config.as_bytes())?;
-        config.rewind()?;
         let log = memory_file("log")?;
         let mut command = Command::new(&how.program);
         command.args(match self.role {
             DaemonRole::Proxy => &how.proxy,
             DaemonRole::Member { .. } => &how.member,
+            DaemonRole::Router => &how.route,
         });
-        command.arg("/proc/self/fd/0").stdin(config).stdout(Stdio::null()).stderr(log.try_clone()?);
+        match &self.orders {
+            DaemonOrders::Config(text) => {
+                let mut config = memory_file("config")?;
+                config.write_all(text.as_bytes())?;
+                config.rewind()?;
+                command.arg("/proc/self/fd/0").stdin(config);
+            }
+            DaemonOrders::Route(arguments, socket) => {
+                command.args(arguments).stdin(socket.as_fd().try_clone_to_owned()?);
+            }
+        }
+        command.stdout(Stdio::null()).stderr(log.try_clone()?);
         self.namespace.host(&mut command);
         give_private_run_directory(&mut command, None);
         Ok(Process { child: command.spawn()?, log })
@@ -151,9 +186,14 @@ impl Daemon {
         }
     }
 
-    /// Ends the process by SIGKILL.
+    /// Ends the process by SIGKILL. The radio of a host that routes goes with it.
     pub fn kill(&mut self) {
         end_now(self.process.take());
+        if let DaemonOrders::Route(_, socket) = &self.orders {
+            let mut bye = Vec::new();
+            ToAir::Bye.emit(&mut bye);
+            socket.write(&bye);
+        }
     }
 
     /// Fails if the process has ended by itself.
@@ -239,6 +279,8 @@ fn is_ready(daemon: &Daemon, all: &[Daemon]) -> bool {
     let Some(status) = daemon.status() else { return false };
     match daemon.role {
         DaemonRole::Member { .. } => status["state"] == "registered",
+        // It waits for the air, which begins with the run.
+        DaemonRole::Router => true,
         DaemonRole::Proxy => {
             let serves = |other: &&Daemon| other.role == DaemonRole::Member { proxy: daemon.node };
             let expected = all.iter().filter(serves).filter(|member| member.is_started()).count();

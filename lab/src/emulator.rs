@@ -3,7 +3,8 @@
 //!
 //! Departure and arrival times are computed by the model from the times at which packets entered it, so a thread
 //! that wakes late delays a packet but never slows the link. How late deliveries were is
-//! measured and reported.
+//! measured and reported. Links carry on behind the end of the run, for programs that part, but nothing of that counts
+//! or is written down: counters are those of the end, however late the thread learns of it.
 //!
 //! * [`carrier`]: the thread. [`direction`]: one direction of a link. [`capture`]: pcapng files. [`events`]: event
 //!   logs.
@@ -14,7 +15,7 @@ mod direction;
 mod events;
 
 use crate::LabError;
-use crate::timing::DelaySummary;
+use crate::timing::{DelaySummary, RunEnd};
 use carrier::Carrier;
 pub(crate) use events::EventFeed;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -131,7 +132,12 @@ impl Emulator {
     ///
     /// # Errors
     /// When the kernel refuses the thread its devices or events.
-    pub fn start(links: Vec<EmulatedLink>, seed: Seed, recording: Recording) -> Result<Self, LabError> {
+    pub fn start(
+        links: Vec<EmulatedLink>,
+        seed: Seed,
+        recording: Recording,
+        end: RunEnd,
+    ) -> Result<Self, LabError> {
         let failed = || LabError::setup("start the link emulator");
         let stop = StopHandle::new().map_err(failed())?;
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -139,11 +145,12 @@ impl Emulator {
         let commands = Commands::default();
         let (their_stop, their_wake, their_commands) =
             (stop.clone(), Arc::clone(&wake), Arc::clone(&commands));
+        // Before the thread is there, which may be later than the beginning of the run.
+        let clock = Clock::start();
         let work = move || {
             let real_time = process::prefer_this_thread(process::LINK_PRIORITY) == Scheduling::RealTime;
-            let report =
-                Carrier::new(links, seed, their_stop, recording)?.run(&their_wake, &their_commands)?;
-            Ok(EmulatorReport { real_time, ..report })
+            let carrier = Carrier::new(links, seed, their_stop, recording, (clock, end))?;
+            Ok(EmulatorReport { real_time, ..carrier.run(&their_wake, &their_commands)? })
         };
         let thread = std::thread::Builder::new().name("links".to_owned()).spawn(work).map_err(failed())?;
         Ok(Self { thread: Some(thread), stop, commands, wake })
@@ -164,8 +171,17 @@ impl Emulator {
         self.command(Command::InUse { link, in_use });
     }
 
+    /// The end of the run has been brought forward.
+    pub fn end_run(&self) {
+        self.wake();
+    }
+
     fn command(&self, command: Command) {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command);
+        self.wake();
+    }
+
+    fn wake(&self) {
         // Fails only when the counter is full, and then the thread has long been woken.
         let _ = self.wake.write(1);
     }

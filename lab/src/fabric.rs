@@ -27,8 +27,8 @@ pub(super) struct Fabric {
     pub namespaces: Vec<Namespace>,
     /// For each link the devices at its ends `a` and `b`, in the plan's order.
     pub devices: Vec<(OffloadTun, OffloadTun)>,
-    /// For each medium the devices of its hosts, in the plan's order.
-    pub radios: Vec<Vec<Tun>>,
+    /// For each medium the devices of its hosts, in the plan's order; `None` for one that is a daemon's to be.
+    pub radios: Vec<Vec<Option<Tun>>>,
     /// Devices of senders that are not the kernel's, by address.
     pub own_senders: BTreeMap<Ipv4Addr, Tun>,
 }
@@ -38,7 +38,7 @@ struct NodeDevices {
     /// In the order of the node's ports.
     links: Vec<OffloadTun>,
     /// In the order of the node's radio ports.
-    radios: Vec<Tun>,
+    radios: Vec<Option<Tun>>,
     own_senders: Vec<(Ipv4Addr, Tun)>,
 }
 
@@ -50,7 +50,7 @@ impl Fabric {
     pub fn build(plan: &Plan, topology: &Topology) -> Result<Self, LabError> {
         let mut namespaces = Vec::with_capacity(plan.nodes.len());
         let mut own_senders = BTreeMap::new();
-        let mut radios: BTreeMap<(usize, NodeId), Tun> = BTreeMap::new();
+        let mut radios: BTreeMap<(usize, NodeId), Option<Tun>> = BTreeMap::new();
         // Each link's device at the end met first, until the other one is there too.
         let mut first_ends: BTreeMap<usize, OffloadTun> = BTreeMap::new();
         let mut devices: BTreeMap<usize, (OffloadTun, OffloadTun)> = BTreeMap::new();
@@ -144,7 +144,7 @@ fn make_radios<F: FnOnce(std::io::Error) -> LabError>(
     net: &NodeNet,
     doing: impl Fn(&str) -> F,
     requests: &mut Vec<netlink::Message>,
-) -> Result<Vec<Tun>, LabError> {
+) -> Result<Vec<Option<Tun>>, LabError> {
     let mut radios = Vec::new();
     for port in &net.radio {
         let tun = Tun::create(&port.device)?;
@@ -160,7 +160,14 @@ fn make_radios<F: FnOnce(std::io::Error) -> LabError>(
             metrics: net.tcp.route_metrics(),
         });
         requests.extend(routes.map(|route| route.message()));
-        radios.push(tun);
+        // With its routes it outlives a daemon that is killed.
+        radios.push(match port.protocol {
+            Some(_) => {
+                tun.leave_behind().map_err(doing("leave the device"))?;
+                None
+            }
+            None => Some(tun),
+        });
     }
     for (destination, device) in &net.first_ways {
         let device = netlink::device_index(device).map_err(doing("find the device"))?;

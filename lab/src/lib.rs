@@ -13,6 +13,7 @@
 //! * [`kernel_tcp`], [`sysctl`], [`mptcp`]: the kernel's settings.
 //! * [`emulator`]: carries packets through the link model that the simulator uses too. [`timing`]: how precisely;
 //!   [`wakeups`]: how promptly this machine serves everybody else.
+//! * [`packets`]: what both know of packets, for the log of a run.
 //! * [`air`]: a radio medium with medium access and routing between the devices of its hosts.
 //! * [`traffic`]: kernel TCP and MPTCP bulk flows, UDP background load.
 //! * [`daemons`]: proxies and members as processes of the real program; [`servers`]: of files;
@@ -34,6 +35,7 @@ mod measure;
 mod mptcp;
 mod network;
 mod orders;
+mod packets;
 mod prepare;
 mod programs;
 mod run;

@@ -106,8 +106,13 @@ pub(super) fn add_receivers(result: &mut RunResult, plan: &Plan, outcomes: &Name
     }
 }
 
-/// The whole numbers of a status page's `counters` and `drops`.
+/// The whole numbers of a status page's `counters` and `drops`; of a host that routes those that the simulator has.
 fn counters(page: &Value) -> Named<u64> {
+    if page["role"] == "route" {
+        let columns = prismux_routing::Statistics::default().columns();
+        let count = |(name, _): (&str, u64)| Some((name.to_owned(), page["counters"][name].as_u64()?));
+        return columns.into_iter().filter_map(count).collect();
+    }
     let tables = ["counters", "drops"].into_iter().filter_map(|table| page[table].as_object());
     tables.flatten().filter_map(|(name, value)| Some((name.clone(), value.as_u64()?))).collect()
 }

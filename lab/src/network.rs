@@ -4,6 +4,7 @@ use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, Recording};
 use crate::fabric::Fabric;
 use crate::mptcp::{MptcpEndpoint, PathManager};
 use crate::orders::Orders;
+use crate::timing::RunEnd;
 use crate::topology::Topology;
 use crate::{LabError, topology};
 use prismux_endpoint::random::Seed;
@@ -31,11 +32,17 @@ impl LabNetwork {
         let orders = Orders::new(plan, seed)?;
         let topology = Topology::new(&orders)?;
         let Fabric { namespaces, devices, radios, .. } = Fabric::build(plan, &topology)?;
-        let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), seed, Recording::default())?;
+        let (links, end) = (EmulatedLink::of_plan(plan, devices), RunEnd::open());
+        let emulator = Emulator::start(links, seed, Recording::default(), end.clone())?;
         let clock = Clock::start();
         emulator.begin(clock);
-        let stations = Station::of_plan(plan, &topology, radios);
-        let _airs = AirThread::start_all(&orders, stations, (&topology, &namespaces[..]), None, clock)?;
+        let (stations, routers) = Station::of_plan(plan, &topology, radios)?;
+        if let Some(router) = routers.first() {
+            let medium = &plan.media[router.medium].name;
+            return Err(LabError::Layout(format!("medium \"{medium}\": routing daemons need a whole run")));
+        }
+        let _airs =
+            AirThread::start_all(&orders, stations, (&topology, &namespaces[..]), None, (clock, &end))?;
         Ok(Self { topology, namespaces, emulator, _airs })
     }
 

@@ -4,10 +4,11 @@ use crate::daemons::DaemonCommand;
 use crate::emulator::{EmulatedLink, Emulator, EmulatorReport, EventFeed, Recording};
 use crate::fabric::Fabric;
 use crate::orders::{Carrier, Orders};
+use crate::packets::{FlowNames, Numbering};
 use crate::prepare::PreparedFlow;
 use crate::programs::OwnProgram;
 use crate::stage::Stage;
-use crate::timing::DelaySummary;
+use crate::timing::{DelaySummary, RunEnd};
 use crate::topology::Topology;
 use crate::traffic::FlowOutcome;
 use crate::wakeups::Wakeups;
@@ -76,12 +77,15 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let orders = Orders::new(plan, Seed(options.seed))?;
     let topology = Topology::new(&orders)?;
     let Fabric { namespaces, devices, radios, own_senders } = Fabric::build(plan, &topology)?;
-    let stations = Station::of_plan(plan, &topology, radios);
-    let feed = options.events.clone().map(|log| EventFeed::start(&orders, log));
+    let (stations, routers) = Station::of_plan(plan, &topology, radios)?;
+    let numbering = Numbering::new(FlowNames::new(&orders), &topology);
+    let numbered = (!plan.media.is_empty()).then(|| numbering.clone());
+    let feed = options.events.clone().map(|log| EventFeed::start(&orders, log, numbered));
     let events = feed.transpose().map_err(LabError::setup("start the event log"))?;
     let recording = Recording { series: plan.measure.interval, capture: options.capture.clone(), events };
-    let emulator = Emulator::start(EmulatedLink::of_plan(plan, devices), orders.seed, recording)?;
-    let mut stage = Stage::set(&orders, topology, &namespaces, own_senders, &emulator, options)?;
+    let (links, end) = (EmulatedLink::of_plan(plan, devices), RunEnd::of(plan));
+    let emulator = Emulator::start(links, orders.seed, recording, end.clone())?;
+    let mut stage = Stage::set(&orders, topology, &namespaces, (own_senders, routers), &emulator, options)?;
     let setup = began.now() - Instant::ZERO;
 
     let clock = Clock::start();
@@ -91,12 +95,14 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     stage.begin(clock)?;
     let airs = {
         let network = (&stage.topology, &namespaces[..]);
-        AirThread::start_all(&orders, stations, network, options.events.as_ref(), clock)?
+        let telling = options.events.as_ref().map(|log| (log, &numbering));
+        AirThread::start_all(&orders, stations, network, telling, (clock, &end))?
     };
     let wakeups = Wakeups::watch().map_err(LabError::setup("watch how promptly programs are woken"))?;
     let (outcomes, programs) = play(&mut stage, flows, &programs, (clock, &over), options)?;
     let duration = (clock.now() - Instant::ZERO).min(plan.duration);
-    airs.iter().for_each(|air| air.end_run(duration));
+    end.bring_forward(duration);
+    emulator.end_run();
     let wakeups = wakeups.finish();
     let status = stage.status();
     let served = stage.end_servers();
@@ -113,7 +119,10 @@ pub fn run(plan: &Plan, options: &LabOptions) -> Result<LabOutcome, LabError> {
     let mut result = measure::result(&orders, &options.scenario_hash, duration, &flows, &report, &status);
     result.nodes.extend(served);
     result.programs = programs;
-    result.nodes.extend(airs.into_iter().flat_map(|air| air.nodes));
+    for (node, counters) in airs.into_iter().flat_map(|air| air.nodes) {
+        let of_daemon = result.nodes.get_mut(&node).map(std::mem::take).unwrap_or_default();
+        result.nodes.entry(node).or_default().extend(counters.into_iter().chain(of_daemon));
+    }
     measure::add_receivers(&mut result, plan, &flows);
     if let Some(series) = &mut result.series {
         for (name, samples) in held_acks {

@@ -1,11 +1,13 @@
 //! A network that stands, and what happens to it during a run.
 mod handoff;
 mod look;
+mod routers;
 
 use crate::LabError;
+use crate::air::DaemonEnd;
 use crate::daemons::config::Community;
 use crate::daemons::keys::Keys;
-use crate::daemons::{Daemon, DaemonCommand, DaemonRole, wait_until_joined};
+use crate::daemons::{Daemon, DaemonCommand, DaemonOrders, DaemonRole, wait_until_joined};
 use crate::emulator::Emulator;
 use crate::mptcp::{MptcpEndpoint, PathManager};
 use crate::orders::{Carrier, Orders};
@@ -69,7 +71,7 @@ impl<'a> Stage<'a> {
         orders: &'a Orders<'a>,
         topology: Topology,
         namespaces: &'a [Namespace],
-        own_senders: BTreeMap<Ipv4Addr, Tun>,
+        (own_senders, routers): (BTreeMap<Ipv4Addr, Tun>, Vec<DaemonEnd>),
         emulator: &'a Emulator,
         options: &'a LabOptions,
     ) -> Result<Self, LabError> {
@@ -103,8 +105,10 @@ impl<'a> Stage<'a> {
             clock: None,
         };
         stage.make_daemons(options.record.as_deref())?;
+        stage.make_routers(routers)?;
         for index in 0..stage.daemons.len() {
-            if stage.daemons[index].role == DaemonRole::Proxy || stage.is_present(stage.daemons[index].node) {
+            let daemon = &stage.daemons[index];
+            if daemon.is_proxy() || daemon.is_router() || stage.is_present(daemon.node) {
                 stage.daemons[index].start(how)?;
             }
         }
@@ -153,7 +157,8 @@ impl<'a> Stage<'a> {
         let mut daemons = Vec::new();
         for proxy in proxies {
             let daemon = |node: NodeIndex, role, config| {
-                Daemon::new(node, self.topology.name(node), role, &self.namespaces[node], config)
+                let orders = DaemonOrders::Config(config);
+                Daemon::new(node, self.topology.name(node), role, &self.namespaces[node], orders)
             };
             let record =
                 record.map(|folder| folder.join(recording_name(self.orders, self.topology.name(proxy))));

@@ -55,7 +55,8 @@ impl StatusPages {
         self.events.resize(daemons.len(), DaemonEvents::default());
         let mut held = vec![0; self.flows.len()];
         for (daemon, events) in daemons.iter().zip(&mut self.events) {
-            if !daemon.is_proxy() && log.is_none() {
+            // What happens to packets of hosts that route, their air tells.
+            if daemon.is_router() || !daemon.is_proxy() && log.is_none() {
                 continue;
             }
             let Some(page) = daemon.status() else { continue };

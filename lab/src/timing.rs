@@ -1,7 +1,36 @@
-//! How late events were handled.
+//! When a run ends, and how late events were handled.
+use prismux_plan::Plan;
 use prismux_trace::histogram::DelayHistogram;
-use prismux_units::Duration;
+use prismux_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// When a run ends: with its plan, or sooner once all is done. What happens on links and airs behind it does not count.
+#[derive(Debug, Clone)]
+pub(crate) struct RunEnd(Arc<AtomicU64>);
+
+impl RunEnd {
+    /// Of a plan.
+    pub fn of(plan: &Plan) -> Self {
+        Self(Arc::new(AtomicU64::new(plan.duration.as_nanos())))
+    }
+
+    /// Of a network that is there until it is taken down.
+    pub fn open() -> Self {
+        Self(Arc::new(AtomicU64::new(u64::MAX)))
+    }
+
+    /// The end, as far as it is known.
+    pub fn get(&self) -> Instant {
+        Instant::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+
+    /// The run is over after this time, if not sooner.
+    pub fn bring_forward(&self, to: Duration) {
+        self.0.fetch_min(to.as_nanos(), Ordering::Relaxed);
+    }
+}
 
 /// From here on a delay counts as late: links are emulated to the millisecond.
 pub const LATE: Duration = Duration::from_millis(1);

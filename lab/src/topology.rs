@@ -23,11 +23,11 @@ mod pipes;
 use crate::LabError;
 use crate::kernel_tcp::KernelTcp;
 use crate::orders::{Carrier, FlowOrders, Orders};
-pub(super) use cells::{Access, Turn, cells_of};
+pub(super) use cells::{Access, Turn, gates_of};
 pub(super) use paths::Path;
 pub(super) use pipes::PipeEnds;
 
-use prismux_plan::{FlowId, NodeId, NodeKind, Plan, Traffic};
+use prismux_plan::{FlowId, Medium, MediumModel, NodeId, NodeKind, Plan, Traffic, registry};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
@@ -61,6 +61,8 @@ pub(super) struct RadioPort {
     pub device: String,
     /// The own addresses of the other hosts on the medium, where they are neighbours; none where it has cells.
     pub others: Vec<Ipv4Addr>,
+    /// The routing protocol of the daemon that has the device, by its name in scenario files; `None` without one.
+    pub protocol: Option<&'static str>,
 }
 
 /// A route out of one of a node's ports.
@@ -169,10 +171,11 @@ impl Topology {
         for (index, medium) in plan.media.iter().enumerate() {
             let device = device_name(&medium.name, plan.links.len() + index);
             for node in &medium.attached {
-                let neighbours = if cells_of(medium).is_some() { &[] } else { &medium.attached[..] };
+                let neighbours = if gates_of(medium).is_some() { &[] } else { &medium.attached[..] };
                 let others = neighbours.iter().filter(|other| *other != node);
                 let others = others.map(|other| self.address(other.index())).collect();
-                let port = RadioPort { medium: index, device: device.clone(), others };
+                let protocol = protocol_of(medium);
+                let port = RadioPort { medium: index, device: device.clone(), others, protocol };
                 self.nodes[node.index()].radio.push(port);
             }
         }
@@ -324,6 +327,12 @@ impl Topology {
             self.nodes[node].routes.push(entry);
         }
     }
+}
+
+/// The routing protocol that daemons of a medium's hosts speak: all of them, unless they belong to cells.
+fn protocol_of(medium: &Medium) -> Option<&'static str> {
+    let MediumModel::Radio(radio) = &medium.model else { return None };
+    radio.has_routers().then(|| registry::name_of(registry::ROUTING, &radio.routing))
 }
 
 /// The kernel's main routing table.

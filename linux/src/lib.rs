@@ -3,7 +3,8 @@
 //!
 //! * [`tun`]: TUN devices. [`offload`]: many segments per system call. [`batch`]: many datagrams. [`socket_option`]:
 //!   options that the libraries lack.
-//! * [`packet`]: buffers from a pool. [`clock`], [`event_loop`]: time, waiting, stopping. [`local_time`]: the calendar.
+//! * [`frame_socket`]: frames of an interface. [`packet`]: buffers from a pool. [`clock`],
+//!   [`event_loop`]: time, waiting, stopping. [`local_time`]: the calendar.
 //! * [`netconf`]: addresses, routes, rules by `ip`. [`netlink`]: the same by rtnetlink, many at a time.
 //! * [`namespace`], [`privileges`], [`process`]: network namespaces, being allowed to make them, how processes begin
 //!   in them.
@@ -20,6 +21,7 @@ pub mod clock;
 pub mod confinement;
 mod error;
 pub mod event_loop;
+pub mod frame_socket;
 pub mod handoff;
 pub mod local_time;
 pub mod namespace;

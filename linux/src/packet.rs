@@ -55,6 +55,12 @@ impl PacketPool {
         Some(packet)
     }
 
+    /// A packet of `length` bytes that are to be written; `None` when they are more than
+    /// [`PacketPool::largest_packet_bytes`].
+    pub fn take_of(&self, length: usize) -> Option<PacketBuf> {
+        (length <= self.0.largest_packet_bytes).then(|| self.take(length))
+    }
+
     /// The packet that `read` puts into the buffer it is given; `read` returns its length.
     ///
     /// # Errors

@@ -150,6 +150,18 @@ impl Tun {
         Ok(Self { file, name: name_of(&request), cuts_datagrams: false })
     }
 
+    /// Lets the device stay, with its addresses and routes, until its network namespace goes. Whoever makes a device of
+    /// its name then has this one.
+    ///
+    /// # Errors
+    /// The kernel's, see TUNSETPERSIST in its documentation of TUN.
+    pub fn leave_behind(self) -> io::Result<()> {
+        // SAFETY: TUNSETPERSIST takes a number in place of a pointer.
+        let result =
+            unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETPERSIST as _, 1 as libc::c_ulong) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
     /// The device's name as the kernel has it.
     pub fn name(&self) -> &str {
         &self.name

@@ -155,11 +155,14 @@ def test_what_daemons_answer_is_what_the_schema_says(lab: PageLab) -> None:
     (lab.folder / "member.toml").write_text(MEMBER % key[1])
     lab.run("$PRISMUX member --config member.toml & member=$!")
     lab.run("until [ -S /run/prismux/member.sock ]; do kill -0 $member; sleep 0.02; done")
-    for name, kind in [("home", "home"), ("gateway", "proxy"), ("member", "member")]:
+    lab.run("ip link add radio0 type bridge && ip link set radio0 up")
+    lab.run("$PRISMUX route --protocol aodv --address 10.9.0.1/16 --radio radio0 & route=$!")
+    lab.run("until [ -S /run/prismux/route.sock ]; do kill -0 $route; sleep 0.02; done")
+    for name, kind in [("home", "home"), ("gateway", "proxy"), ("member", "member"), ("route", "route")]:
         page = asked(lab, name)
         validator(kind).validate(page)
         validator("status").validate(page)
-        if kind != "member":
+        if kind in ("home", "proxy"):
             assert page["links"] and page["receipts"] and page["flows"], "nothing of it goes unseen"
         # A page of another shape is none.
         for wrong in (
@@ -169,7 +172,7 @@ def test_what_daemons_answer_is_what_the_schema_says(lab: PageLab) -> None:
         ):
             with pytest.raises(ValidationError):
                 validator(kind).validate(wrong)
-    lab.run("kill $member; wait $member")
+    lab.run("kill $member; wait $member; kill $route; wait $route; ip link delete radio0")
     for command, answer in [
         ({"command": "revoke", "name": "nobody"}, "refused"),
         ({"command": "revoke", "name": "house"}, "done"),

@@ -156,7 +156,7 @@ def test_processes_of_a_cluster_run_policies_too(
     monkeypatch.setenv("PYTHONPATH", str(module.parent))
     path = "my_policies:Constant"
     here = prismux.sweep(scenario, OVER, out=tmp_path / "here.parquet", congestion=path)
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         there = prismux.sweep(scenario, OVER, out=tmp_path / "there.parquet", congestion=path, client=client)
     assert there.path.read_bytes() == here.path.read_bytes()
 

@@ -182,8 +182,9 @@ def test_hosts_move_on_the_air_and_stand_where_the_record_says(
     browser.open(viewer(records["air"]))
     settled(browser)
     [run] = browser.run(COLOURS)
-    expected = ["air", "rtt", "traffic", "waiting", "windows"]
-    assert sorted(run) == expected, "a network without links has the panels of the air"
+    of_flow = ["buffer", "flows", "rtt", "sequence", "windows"]
+    expected = sorted(["air", "traffic", "waiting", *of_flow])
+    assert sorted(run) == expected, "a network without links has no panels of links"
     assert all(count > 5 for count in run.values()), run
     picture = "return document.querySelector('[data-panel=air] > canvas').toDataURL();"
     browser.point(*middle_of(browser, "traffic", 0.3))
@@ -210,6 +211,47 @@ def test_hosts_move_on_the_air_and_stand_where_the_record_says(
     assert remark(browser, "air") != later, "the run plays"
     browser.press(" ")
     assert browser.complaints() == []
+
+
+def test_what_a_flow_brought_over_the_air_is_what_its_application_has(
+    tmp_path: Path, prismux_command: Command, viewer: Viewer, browser: Browser
+) -> None:
+    # Two flows over nothing but the air, one of them over a relay; and one over wires and then the air.
+    for scenario, flows in {"wlan-relay": ["from-station", "from-far"], "cells-street": ["download"]}.items():
+        folder = tmp_path / scenario
+        said = prismux_command("run", scenario, "--set", "duration=10s", "--record", str(folder), "--json")
+        assert said.returncode == 0, said.stderr
+        result = json.loads(said.stdout)["flows"]
+        browser.open(viewer(folder))
+        settled(browser)
+        shown = browser.run("return window.prismux.columns[0].summary.flows.map((flow) => flow.arrived_bytes);")
+        assert shown == [result[flow]["bytes"] for flow in flows], scenario
+        facts = browser.run("return document.querySelector('.facts').textContent;")
+        assert re.search(r"arrived in order [0-9.]+ MB, [0-9.]+ Mbit/s", facts), facts
+
+
+def test_names_on_the_map_do_not_cover_one_another(records: dict[str, Path], viewer: Viewer, browser: Browser) -> None:
+    browser.open(viewer(records["air"]))
+    settled(browser)
+    # Draws the map once more, and notes where names are written.
+    boxes = browser.run("""
+        const { canvas, content } = window.prismux.columns[0].panels.find(({ content }) => content.name === "air");
+        const [ctx, written] = [canvas.getContext("2d"), []];
+        ctx.fillText = (text, x, y) => {
+          const { width } = ctx.measureText(text);
+          if (text.startsWith("h-")) written.push([x - width / 2, y, width]);
+        };
+        content.draw(ctx, canvas.clientWidth, { answer: content.answer, view: content.view, cursor: null });
+        return written;
+    """)
+    assert len(boxes) == 20
+    covered = [
+        (one, other)
+        for at, one in enumerate(boxes)
+        for other in boxes[at + 1 :]
+        if abs(one[1] - other[1]) < 10 and one[0] < other[0] + other[2] and other[0] < one[0] + one[2]
+    ]
+    assert covered == []
 
 
 def test_stations_show_whom_they_belong_to_and_what_they_draw(

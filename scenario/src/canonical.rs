@@ -65,7 +65,7 @@ pub fn hash(plan: &Plan) -> String {
 }
 
 /// Settings of media that came later, as they are when a file leaves them out: not told, so that hashes stay.
-const LATER_SETTINGS: [&str; 14] = [
+const LATER_SETTINGS: [&str; 16] = [
     "rate_control: Fixed, ",
     "aggregation: None, ",
     "address_resolution: None, ",
@@ -73,9 +73,11 @@ const LATER_SETTINGS: [&str; 14] = [
     "roles: [], ",
     "channels: [], ",
     "further_radios: [], ",
+    "channel_settings: [], ",
     ", role: Station",
     "notes_neighbours: true, ",
     ", cells: None",
+    ", relays_below_db: None",
     "overhears_once: false, ",
     "nested_errors_of_others: false, ",
     "gratuitous_by_route: false, ",

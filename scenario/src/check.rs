@@ -9,7 +9,11 @@ use prismux_plan::{Fault, Part, Plan};
 pub(crate) fn check(plan: &Plan, file: &Table, problems: &Problems<'_>) {
     let Err(error) = plan.check() else { return };
     for fault in &error.faults {
-        problems.add(&place_of(file, fault), &fault.path(), fault.found(), fault.expected(), fault.remedy());
+        let path = match (&fault.part, fault.key) {
+            (Part::Medium(_), Some(key)) if file.get("cell").is_some() => format!("cell.{key}"),
+            _ => fault.path(),
+        };
+        problems.add(&place_of(file, fault), &path, fault.found(), fault.expected(), fault.remedy());
     }
 }
 
@@ -21,7 +25,10 @@ fn place_of(file: &Table, fault: &Fault) -> Place {
         Part::Flow(name) => ("flows", name, fault.key),
         Part::Program(name) => ("programs", name, fault.key),
         // The one medium of a file.
-        Part::Medium(_) => return place_in_section(file, "radio", fault.key),
+        Part::Medium(_) => {
+            let section = if file.get("cell").is_some() { "cell" } else { "radio" };
+            return place_in_section(file, section, fault.key);
+        }
         Part::Pipe { flow, .. } => ("flows", flow, Some("pipes")),
         // Events are read with their places, and checked then.
         Part::Event(_) => return Place::default(),

@@ -1,14 +1,16 @@
 //! The keys of a scenario file, as data: the reader refuses others, the reference page lists these.
 
+mod cell;
 mod events;
 mod links;
 mod proxy;
 mod radio;
 
+pub use cell::{CELL, CELL_ENERGY, DUAL_MODE};
 pub use events::{EVENT, MEASURE, VARIANT};
 pub use links::{DIRECTION, GILBERT_ELLIOTT, LINK, QUEUE};
 pub use proxy::PRISM_PROXY;
-pub use radio::{AGGREGATION, CELLS, ENERGY, MOBILITY, POLLING, RADIO, ROUTING, SLOTS};
+pub use radio::{AGGREGATION, CELLS, CHANNEL, ENERGY, MOBILITY, POLLING, RADIO, ROUTING, SLOTS};
 
 /// One key of a table.
 #[derive(Debug, Clone, Copy)]
@@ -43,9 +45,10 @@ pub const FILE: &[Key] = &[
         "the run ends here, or when every bulk flow with a size is complete",
     ),
     key("nodes", "table", "required", "the nodes, by name"),
-    key("links", "table", "required without `radio`", "the links, by name"),
+    key("links", "table", "required without `radio` and `cell`", "the links, by name"),
     key("radio", "table", "none", "the air that hosts share"),
-    key("mobility", "table", "required with `radio`", "where the hosts on the air are, and how they move"),
+    key("cell", "table", "none", "a cell in slots that hosts share"),
+    key("mobility", "table", "required with `radio` or `cell`", "where hosts are, and how they move"),
     key("routing", "table", "see below", "how packets find their way over the air"),
     key("flows", "table", "required without `programs`", "the flows, by name"),
     key("programs", "table", "none", "programs of your own on the nodes, by name; lab only"),

@@ -1,8 +1,10 @@
 //! From the tree of a file to a [`Scenario`].
 
+mod cell;
 mod events;
 mod flows;
 mod links;
+mod mobility;
 mod nodes;
 mod pipes;
 mod programs;
@@ -72,8 +74,9 @@ fn read_file(
     }
     let duration = duration.unwrap_or(Duration::from_secs(60));
     let node_entries = section(&reader, "nodes", "server = { kind = \"host\" }");
-    let link_entries = match (reader.entry("links"), table.get("radio")) {
-        (None, Some(_)) => &[],
+    let has_air = table.get("radio").or(table.get("cell")).is_some();
+    let link_entries = match reader.entry("links") {
+        None if has_air => &[],
         _ => {
             section(&reader, "links", "access = { between = [\"server\", \"client\"], rate = \"10 Mbit/s\" }")
         }
@@ -89,6 +92,7 @@ fn read_file(
     let links = links::read(link_entries, &node_names, &nodes, folder, problems);
     let known = Names { nodes: &node_names, links: &link_names };
     let air = radio::read(&reader, known, (&nodes, &links), folder, problems);
+    let cell = cell::read(&reader, known, &nodes, folder, problems);
     let flow_table = flows::read(flow_entries, known, problems);
     let programs = programs::read(&reader, known, problems);
     let context = events::Context {
@@ -104,7 +108,7 @@ fn read_file(
     let variants = variants(&reader);
     reader.finish();
     let flows = flow_table.into_iter().flat_map(|read| read.flows).collect();
-    let media = air.into_iter().collect();
+    let media = air.into_iter().chain(cell).collect();
     let plan = Plan { name, duration, nodes, links, media, flows, programs, events, measure };
     Some(Scenario { plan, summary, variants })
 }

@@ -40,7 +40,13 @@ fn base_stations_are_on_the_air_with_the_hosts_that_are_named() {
         gap: Duration::from_millis(20),
     };
     let fallback = vec![(car, prismux_plan::LinkId::new(2))];
-    let expected = Cells { base_stations: vec![west, east], association, forwards: true, fallback };
+    let expected = Cells {
+        base_stations: vec![west, east],
+        association,
+        forwards: true,
+        fallback,
+        relays_below_db: None,
+    };
     assert_eq!(radio.cells, Some(expected));
     let place = |s, x_m| (Instant::from_secs(s), Position { x_m, y_m: 0.0 });
     assert_eq!(Some(&radio.mobility[0]), Mobility::through(&[place(0, 10.0), place(20, 390.0)]).as_ref());

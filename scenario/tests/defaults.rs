@@ -93,9 +93,33 @@ area_m = [300, 200]
 download = { from = "server", to = "car" }
 "#;
 
-/// Tables of keys that the files with an air have.
-const AIR_TABLES: [&str; 8] = [
+/// A cell in slots.
+const SLOTTED: &str = r#"
+duration = "60 s"
+[nodes]
+h = { kind = "host", count = 4 }
+west = { kind = "router" }
+far = { kind = "router" }
+[links]
+wire = { between = ["west", "far"], rate = "10 Mbit/s" }
+[cell]
+base_station = "h-4"
+access = "polled"
+[cell.energy]
+[mobility]
+model = "static"
+places = { h-1 = [0, 0], h-2 = [100, 0], h-3 = [200, 0], h-4 = [100, 100], west = [0, 100] }
+[flows]
+download = { from = "h-1", to = "h-2", tcp = { mss = "600 B" } }
+"#;
+
+/// Tables of keys that the files with an air or a cell have.
+const AIR_TABLES: [&str; 12] = [
+    "cell",
+    "cell.dual_mode",
+    "cell.energy",
     "radio",
+    "radio.channel.1",
     "radio.aggregation",
     "radio.polling",
     "radio.slots",
@@ -144,9 +168,11 @@ const IN_WORDS: &[&str] = &[
     "unchanged",
     "a fifth of the run, at most 30 s",
     "those a link joins it to",
-    "required without `radio`",
+    "required without `radio` and `cell`",
     "required without `programs`",
-    "required with `radio`",
+    "required with `radio` or `cell`",
+    "`rate`, divided by the hosts",
+    "all other hosts",
     "required with `sleep_period`",
     "required with `tune`",
     "all hosts",
@@ -154,6 +180,8 @@ const IN_WORDS: &[&str] = &[
     "the first of the access point",
     "the first ones of the owners",
     "that of `medium_access`",
+    "that of `[radio]`",
+    "that of `[radio]`, or of `medium_access`",
     "required, but for files, and where all have `places`",
     "random",
     "required for files",
@@ -181,6 +209,7 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("events.0", keys::EVENT),
         ("measure", keys::MEASURE),
         ("radio", keys::RADIO),
+        ("radio.channel.1", keys::CHANNEL),
         ("radio.aggregation", keys::AGGREGATION),
         ("radio.polling", keys::POLLING),
         ("radio.slots", keys::SLOTS),
@@ -188,6 +217,9 @@ fn tables() -> Vec<(&'static str, &'static [Key])> {
         ("radio.cells", keys::CELLS),
         ("mobility", keys::MOBILITY),
         ("routing", keys::ROUTING),
+        ("cell", keys::CELL),
+        ("cell.dual_mode", keys::DUAL_MODE),
+        ("cell.energy", keys::CELL_ENERGY),
     ]
 }
 
@@ -218,6 +250,7 @@ fn path(table: &str, key: &str) -> String {
 fn read(table: &str, set: &[&str]) -> Option<Scenario> {
     let file = match table {
         "radio.cells" => CELLS,
+        "cell" | "cell.dual_mode" | "cell.energy" => SLOTTED,
         _ if AIR_TABLES.contains(&table) => AIR,
         _ => FILE,
     };
@@ -365,6 +398,7 @@ fn registered() -> impl Iterator<Item = String> {
         .chain(names(registry::MOBILITY))
         .chain(names(registry::WAYPOINT_STARTS))
         .chain(names(registry::ROUTING))
+        .chain(names(registry::CELL_ACCESS).chain(names(registry::REUSE)))
 }
 
 /// Values of keys of cells.
@@ -373,7 +407,8 @@ const OF_CELLS: [&str; 2] = ["[\"west\"]", "{ car = \"wwan\" }"];
 /// Where a key needs company to be read: what else is written.
 fn company(path: &str) -> Vec<String> {
     let alone = |set: &[&str]| set.iter().map(|text| (*text).to_string()).collect();
-    match path {
+    // What a channel inherits is company too.
+    match path.replace("radio.channel.1.", "radio.").as_str() {
         "nodes.proxy.learn_rates" => {
             alone(&["nodes.proxy.window_control=false", "nodes.proxy.standby=false"])
         }
@@ -410,6 +445,14 @@ fn company(path: &str) -> Vec<String> {
         "radio.slots.owners" => alone(&["radio.slots.slot=10 ms"]),
         "radio.slots.slot" => alone(&["radio.slots.owners=[\"h-1\"]"]),
         "radio.slots.guard" => alone(&["radio.slots.owners=[\"h-1\"]", "radio.slots.slot=5 s"]),
+        "radio.cells.relay_below_db" => alone(&["radio.channels={ car = [1, 11] }", "routing={}"]),
+        "cell.period_slots" | "cell.reuse" | "cell.stations" => alone(&["cell.access=assisted"]),
+        "cell.dual_mode" => alone(&["cell.access=dual-mode"]),
+        "cell.access_points" => alone(&["cell.access=dual-mode"]),
+        "cell.access_point_range_m" | "cell.access_point_rate" => {
+            alone(&["cell.access=interworking", "cell.access_points=[\"west\"]"])
+        }
+        dual_mode if dual_mode.starts_with("cell.dual_mode.") => alone(&["cell.access=dual-mode"]),
         "radio.energy.mains" => alone(&["radio.energy.battery_j=5"]),
         "radio.noise_dbm" => alone(&["radio.reception=error-curves"]),
         "radio.nakagami_m" => alone(&["radio.fading=nakagami"]),
@@ -433,7 +476,9 @@ fn company(path: &str) -> Vec<String> {
 const APART: [&str; 6] = ["trace", "kind", "file", "places", "tune", "channel"];
 
 /// Sections that hold everything else.
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 15] = [
+    "cell",
+    "dual_mode",
     "nodes",
     "links",
     "flows",

@@ -63,6 +63,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("keys event", key_table(keys::EVENT)),
         ("keys measure", key_table(keys::MEASURE)),
         ("keys radio", key_table(keys::RADIO)),
+        ("keys channel", key_table(keys::CHANNEL)),
         ("keys aggregation", key_table(keys::AGGREGATION)),
         ("keys polling", key_table(keys::POLLING)),
         ("keys slots", key_table(keys::SLOTS)),
@@ -80,6 +81,11 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names waypoint-start", name_table(registry::WAYPOINT_STARTS)),
         ("keys routing", key_table(keys::ROUTING)),
         ("names routing", name_table(registry::ROUTING)),
+        ("keys cell", key_table(keys::CELL)),
+        ("names cell-access", name_table(registry::CELL_ACCESS)),
+        ("names reuse", name_table(registry::REUSE)),
+        ("keys dual_mode", key_table(keys::DUAL_MODE)),
+        ("keys cell-energy", key_table(keys::CELL_ENERGY)),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! The event log of a run: what it begins and ends with, and where it lies.
 
+use prismux_cellular::slots::Range;
 use prismux_plan::{Link, Medium, MediumModel, NodeId, Plan};
 use prismux_scenario::registry::{self, Backend};
 use prismux_trace::event::{
@@ -66,6 +67,19 @@ fn describe(plan: &Plan, backend: Backend, seed: u64) -> RunDescription<'_> {
             channels: radio.channels.clone(),
             further: radio.further_radios.iter().map(|further| (further.host, further.channel)).collect(),
             range_m: radio.radio.range_m(),
+            ranges_m: radio.channel_settings.iter().map(|own| (own.channel, own.radio.range_m())).collect(),
+        }),
+        MediumModel::Cell(cell) => Some(RadioDescription {
+            name: Cow::Owned(medium.name.clone()),
+            hosts: medium.attached.iter().map(|&node| name(node)).collect(),
+            channels: Vec::new(),
+            further: Vec::new(),
+            range_m: match cell.config.range {
+                Range::Fixed(range_m) => range_m,
+                // It changes, and is small.
+                Range::Least => 0.0,
+            },
+            ranges_m: Vec::new(),
         }),
         MediumModel::Bus(_) | MediumModel::External => None,
     };

@@ -196,6 +196,13 @@ pub const TARGETS: &[Target] = &[
         weight: 0.05,
     },
     Target {
+        name: "route_radio",
+        run: routing::route_radio,
+        seeds: routing::route_radio_messages,
+        mutator: Mutator::Bytes,
+        weight: 1.0,
+    },
+    Target {
         name: "scenario",
         run: text::scenario,
         seeds: seeds::scenarios,

@@ -73,7 +73,7 @@ fn run(
     let _ = std::fs::remove_file(&log);
     let records = read_json_lines(&text[..]).expect("events");
     let change = |record: &prismux_trace::event::Record<'_>| match &record.event {
-        Event::CellChanged { node, from, to } => {
+        Event::CellChanged { node, from, to, .. } => {
             Some((record.time_ns, format!("{node} from {from:?} to {to:?}")))
         }
         Event::GatewayChanged { node, from, to } => {

@@ -55,7 +55,7 @@ survives_mutations_of_its_seeds! {
     ip tcp options udp gre gre_in_udp rewrite proxy connection rcp_header rcp_ends handoff door
     ptcp_header ptcp_connection striping_record
     fetch_datagram fetch_server fetch_client fetch_pipes fetch_pipes_client
-    dsr_header aodv_message dsdv_update dsr_host aodv_host dsdv_host
+    dsr_header aodv_message dsdv_update dsr_host aodv_host dsdv_host route_radio
     scenario proxy_config member_config delivery_trace control receipt sealed slp mdns lending link_meter repair
     event_log capture
 }

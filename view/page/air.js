@@ -2,6 +2,7 @@
 import { COUNTS, instant, told } from "./units.js";
 import { palette, pathColour } from "./palette.js";
 import { symbols } from "./panel.js";
+import { drawNames } from "./labels.js";
 
 const HOST = 6;
 const EDGE = 26;
@@ -23,10 +24,11 @@ export class AirMap {
     this.states = new Map(Object.entries(run.states ?? {}).map(([node, states]) => [Number(node), states]));
     this.attachments = new Map(Object.entries(run.attachments ?? {}).map(([node, attachments]) => [Number(node), attachments]));
     this.reach = new Map();
-    (run.run.radios ?? []).forEach(({ hosts, channels = [], further = [], range_m: range }) => {
+    this.sides = new Map();
+    (run.run.radios ?? []).forEach(({ hosts, channels = [], further = [], range_m: range, ranges_m: ranges = [] }) => {
       hosts.forEach((name, k) => {
         const others = further.filter(([host]) => host === k).map(([, channel]) => channel);
-        this.reach.set(name, { range, first: channels[k] ?? 1, others });
+        this.reach.set(name, { range, ranges: new Map(ranges), first: channels[k] ?? 1, others });
       });
     });
     const all = (axis) => this.tracks.flatMap((track) => track[axis]);
@@ -68,6 +70,7 @@ export class AirMap {
     if (this.way) this.drawWay(ctx);
     this.tracks.forEach(({ node }) => this.drawHost(ctx, node));
     if (!this.hidden.has("states")) this.tracks.forEach(({ node }) => this.drawState(ctx, node));
+    this.drawNames(ctx);
     this.drawScale(ctx, width);
     this.shown?.(this.time);
     const hint = this.offersToFollow && !this.way ? " · click on an arrow to follow its packet" : "";
@@ -86,23 +89,31 @@ export class AirMap {
   }
 
   reachOf(node) {
-    return this.reach.get(this.run.run.nodes[node].name) ?? { range: 0, first: 0, others: [] };
+    return this.reach.get(this.run.run.nodes[node].name) ?? { range: 0, ranges: new Map(), first: 0, others: [] };
+  }
+
+  /** How far `node` reaches on a channel. */
+  rangeOn(node, channel) {
+    const { range, ranges } = this.reachOf(node);
+    return ranges.get(channel) ?? range;
   }
 
   /** The channels of a host's radios; the first is that of its base station. */
   channels(node) {
     const { first, others } = this.reachOf(node);
-    const cell = this.now.get(node)?.cell ?? null;
-    return [cell === null ? first : this.reachOf(cell).first, ...others];
+    const { cell = null, channel = null } = this.now.get(node) ?? {};
+    return [cell === null ? first : channel ?? this.reachOf(cell).first, ...others];
   }
 
   /** Who is within reach of `node`. */
   neighbours(node) {
     const [x, y] = this.places.get(node);
-    const [{ range }, own] = [this.reachOf(node), this.channels(node)];
-    const near = ([other, [u, v]]) => other !== node && Math.hypot(u - x, v - y) <= range;
-    const others = [...this.places].filter(near).map(([other]) => other);
-    return others.filter((other) => this.channels(other).some((channel) => own.includes(channel)));
+    const own = this.channels(node);
+    const near = ([other, [u, v]]) => {
+      const away = Math.hypot(u - x, v - y);
+      return other !== node && this.channels(other).some((channel) => own.includes(channel) && away <= this.rangeOn(node, channel));
+    };
+    return [...this.places].filter(near).map(([other]) => other);
   }
 
   drawReach(ctx) {
@@ -237,9 +248,11 @@ export class AirMap {
     ctx.lineWidth = 1;
     for (const [node, place] of this.places) {
       if (!this.ends.includes(this.run.run.nodes[node].name) || this.hidden.has("reach")) continue;
-      ctx.beginPath();
-      ctx.arc(...this.pixel(place), this.reachOf(node).range * this.scale, 0, 2 * Math.PI);
-      ctx.stroke();
+      for (const range of new Set(this.channels(node).map((channel) => this.rangeOn(node, channel)))) {
+        ctx.beginPath();
+        ctx.arc(...this.pixel(place), range * this.scale, 0, 2 * Math.PI);
+        ctx.stroke();
+      }
     }
     ctx.globalAlpha = 1;
   }
@@ -255,12 +268,15 @@ export class AirMap {
     ctx.arc(x, y, HOST, 0, 2 * Math.PI);
     ctx.fill();
     ctx.stroke();
-    ctx.fillStyle = ctx.strokeStyle = colours.ink;
-    ctx.font = "600 11px system-ui, sans-serif";
-    const isAtEdge = x + HOST + 4 + ctx.measureText(name).width > this.width;
-    ctx.textAlign = isAtEdge ? "right" : "left";
-    ctx.textBaseline = "middle";
-    ctx.fillText(name, isAtEdge ? x - HOST - 10 : x + HOST + 4, y - HOST - 2);
+  }
+
+  /** Names beside their hosts, and beside the arrows. */
+  drawNames(ctx) {
+    const at = (node) => this.pixel(this.places.get(node));
+    const hosts = this.tracks.map(({ node }) => ({ key: node, name: this.run.run.nodes[node].name, at: at(node) }));
+    const drawn = [...this.hops.filter(({ flow }) => flow !== null), ...(this.way?.frames ?? [])];
+    const arrows = drawn.filter(({ from, to }) => this.places.has(from) && this.places.has(to)).map(({ from, to }) => [at(from), at(to)]);
+    this.sides = drawNames(ctx, hosts, arrows, this.sides, [this.width, this.height], HOST + 4);
   }
 
   /** What waits at a host and what its battery holds, at the instant that is drawn. */
@@ -342,9 +358,9 @@ export class AirMap {
 }
 
 /** Whom a station belongs to at `time`, and whom it goes over. */
-function attachmentAt({ t, cell, gateway }, time) {
+function attachmentAt({ t, cell, channel = [], gateway }, time) {
   const k = t.findLastIndex((since) => since <= time);
-  return k < 0 ? { cell: null, gateway: null } : { cell: cell[k], gateway: gateway[k] };
+  return k < 0 ? { cell: null, channel: null, gateway: null } : { cell: cell[k], channel: channel[k] ?? null, gateway: gateway[k] };
 }
 
 /** Where a host is at `time`: straight on between two places that are told. */

@@ -1,4 +1,5 @@
-// Names of links beside their lines, where they cover neither nodes nor each other, and no other line if it can be helped.
+// Names of links beside their lines, where they cover neither nodes nor each other, and no other line if it can be helped;
+// and names of hosts on a map, where they cover as little as can be.
 import { palette } from "./palette.js";
 
 const FONTS = ["600 11px system-ui, sans-serif", "11px system-ui, sans-serif"];
@@ -73,4 +74,47 @@ export function drawLabel(ctx, { x, y, wide }, name, state) {
     ctx.fillStyle = colour;
     ctx.fillText(text, left, base);
   });
+}
+
+/** Where a name may stand beside its host, the best places first: parts of a name's width and steps up or down. */
+const SIDES = [[1, -1], [1, 1], [-1, -1], [-1, 1], [1, 0], [-1, 0], [0, -1.4], [0, 1.4]];
+/** Of more hosts than this nobody reads the names. */
+const MOST_NAMES = 150;
+/** What it costs a name to cover another or leave the map, a host, an arrow. */
+const COSTS = { name: 8, outside: 8, host: 4, arrow: 1 };
+
+/**
+ * Names of hosts on a map, around circles of radius `clear`, and not on arrows if it can be helped. `sides` are those of
+ * the picture before, which names keep as long as no other is better; answers the new ones.
+ */
+export function drawNames(ctx, hosts, arrows, sides, [width, height], clear) {
+  const colours = palette();
+  ctx.font = FONTS[0];
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.lineWidth = 3;
+  ctx.lineJoin = "round";
+  ctx.strokeStyle = colours.panel;
+  ctx.fillStyle = colours.ink;
+  const circles = hosts.map(({ at: [x, y] }) => ({ x, y, w: 2 * clear - 2, h: 2 * clear - 2 }));
+  const points = arrows.flatMap((ends) => along({ ends, bend: 0 })).map(([x, y]) => ({ x, y, w: 6, h: 6 }));
+  const [names, chosen] = [[], new Map()];
+  hosts.forEach(({ key, name, at: [x, y] }, own) => {
+    const w = ctx.measureText(name).width;
+    const box = (side) => ({ x: x + side[0] * (clear + w / 2), y: y + side[1] * (clear + 1), w: w + 2, h: 12 });
+    const cost = (place) => {
+      const outside = Math.abs(place.x - width / 2) > (width - w) / 2 || Math.abs(place.y - height / 2) > height / 2 - 6;
+      const covered = (boxes) => boxes.filter((other, k) => !(boxes === circles && k === own) && overlap(place, other)).length;
+      return COSTS.outside * outside + COSTS.name * covered(names) + COSTS.host * covered(circles) + COSTS.arrow * covered(points);
+    };
+    const choices = hosts.length > MOST_NAMES ? [SIDES[0]] : [...new Set([sides.get(key) ?? SIDES[0], ...SIDES])];
+    const costs = choices.map((side) => (choices.length > 1 ? cost(box(side)) : 0));
+    const side = choices[costs.indexOf(Math.min(...costs))];
+    const place = box(side);
+    names.push(place);
+    chosen.set(key, side);
+    ctx.strokeText(name, place.x, place.y);
+    ctx.fillText(name, place.x, place.y);
+  });
+  return chosen;
 }

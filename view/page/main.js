@@ -174,7 +174,16 @@ function chooseFlow(flow) {
   columns.forEach((column) => column.show(flow));
   const absent = (name) => columns.every((column) => column.absent(flow).includes(name));
   columns.forEach(({ panels }) => panels.forEach(({ element, content }) => { element.hidden = absent(content.name); }));
+  for (const what of ["shares", "back"]) byId(what).hidden = absent("rates");
+  alignHeads();
   ask();
+}
+
+/** Heads of one height, so that the panels of two runs stand side by side. */
+function alignHeads() {
+  columns.forEach(({ head }) => { head.style.minHeight = ""; });
+  const highest = Math.max(...columns.map(({ head }) => head.offsetHeight));
+  columns.forEach(({ head }) => { head.style.minHeight = `${highest}px`; });
 }
 
 function options(select, values, text) {
@@ -218,7 +227,7 @@ keys({
   o: () => toggle("own"), d: toggleTheme, p: follow,
   "[": () => changeSpeed(-1), "]": () => changeSpeed(1), "?": () => byId("keys").showModal(),
 });
-addEventListener("resize", ask);
+addEventListener("resize", () => { alignHeads(); ask(); });
 addEventListener("scroll", redraw, { passive: true });
 
 /** A speed at which the whole run takes some twenty seconds. */

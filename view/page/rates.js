@@ -4,6 +4,9 @@ import { palette } from "./palette.js";
 import { wayEntries, waysOf } from "./ways.js";
 import { averaged, clipped, drawAxes, drawNotes, plot } from "./axes.js";
 
+/** A capacity more than so many times what is delivered is told in words: drawn to its scale, nothing else could be seen. */
+const FAR = 10;
+
 export class LinkRates {
   constructor(run) {
     this.name = "rates";
@@ -28,14 +31,15 @@ export class LinkRates {
   extent(answer, { shares, back }) {
     this.back = back;
     if (shares) return [0, 1];
-    let high = 0;
+    let [high, most] = [0, 0];
     for (const piece of answer.rates) {
       for (let k = 0; k < buckets(piece); k++) {
-        const sum = this.visible().reduce((all, path) => all + this.rate(piece, path, k), 0);
-        high = Math.max(high, sum, this.capacity(piece, k) ?? 0);
+        high = Math.max(high, this.visible().reduce((all, path) => all + this.rate(piece, path, k), 0));
+        most = Math.max(most, this.capacity(piece, k) ?? 0);
       }
     }
-    return [0, high * 1.05 || 1];
+    const isFar = high > 0 && most > FAR * high;
+    return [0, (isFar ? high * 1.2 : Math.max(high, most) * 1.05) || 1];
   }
 
   draw(ctx, width, { answer, view, range, shares }) {
@@ -49,7 +53,10 @@ export class LinkRates {
     });
     const toward = this.back ? "toward the sender, " : "";
     const others = this.run.run.flows.length > 1 ? ", all flows together" : "";
-    return `${toward}${averaged(answer.rates[Math.floor(answer.rates.length / 2)].width)}${others}`;
+    const middle = answer.rates[Math.floor(answer.rates.length / 2)];
+    const capacity = this.capacity(middle, Math.floor(buckets(middle) / 2));
+    const beyond = !shares && capacity > high ? `, capacity ${told(capacity, RATES)}` : "";
+    return `${toward}${averaged(middle.width)}${others}${beyond}`;
   }
 
   drawPiece(ctx, piece) {

@@ -22,6 +22,7 @@ export class RunColumn {
     this.element = document.createElement("article");
     this.element.className = "run";
     this.head = document.createElement("div");
+    this.head.className = "head";
     this.element.append(this.head);
     parent.append(this.element);
     const air = [new AirMap(summary), new AirTraffic(), ...statePanels(summary)];
@@ -49,7 +50,7 @@ export class RunColumn {
 
   /** Title, origin and totals of `flow`. */
   showHead(flow) {
-    const { run, label, events, end_ns: end, flows, warnings } = this.summary;
+    const { run, label, events, end_ns: end, flows, warnings, knows_packets: knowsPackets } = this.summary;
     const totals = flows[flow];
     const title = document.createElement("h1");
     const origin = document.createElement("small");
@@ -59,9 +60,11 @@ export class RunColumn {
     facts.className = "facts";
     const rate = end > 0 ? totals.arrived_bytes * 8e9 / end : 0;
     const { transport, from, to } = run.flows[flow];
-    // Of flows over the air no segments are told.
-    const ofSegments = totals.absent.includes("sequence") ? [] : [
-      ["arrived in order", totals.arrived_bytes ? `${told(totals.arrived_bytes, BYTES)}, ${told(rate, RATES)}` : "–"],
+    // What comes over an air is known by packets alone, which records of earlier versions do not tell of.
+    const isKnown = totals.delivered_bytes > 0 || knowsPackets || !run.radios?.length;
+    const came = (text) => (isKnown ? text : "–");
+    const ofSegments = totals.absent.includes("sequence") ? [["arrived, with headers", came(told(totals.delivered_bytes, BYTES))]] : [
+      ["arrived in order", came(`${told(totals.arrived_bytes, BYTES)}, ${told(rate, RATES)}`)],
       ["segments", told(totals.sent, ONES)], ["sent again", told(totals.sent_again, ONES)],
       ["lost", told(totals.lost, ONES)],
       ...(totals.acks_held ? [["ACKs held", told(totals.acks_held, ONES)]] : []),
@@ -176,7 +179,8 @@ function ended(answer, end) {
   [answer.windows, answer.buffers, answer.queues].forEach((group) => Object.values(group).forEach(cut));
   cut(answer.sequence.acknowledged);
   for (const piece of answer.rates) {
-    const count = Math.max(0, Math.ceil((end + 1 - piece.start) / piece.width));
+    // Of a last bucket of which less than half belongs to the run, rates would say nothing.
+    const count = Math.max(1, Math.round((end - piece.start) / piece.width));
     for (const name of ["forward", "reverse", "capacity", "reverse_capacity", "drops", "flows"]) {
       piece[name] = piece[name].map((values) => values.slice(0, count));
     }
@@ -195,8 +199,12 @@ function goodputs({ run, busiest }) {
 }
 
 /** What links dropped, all flows together. */
-function drops({ run, lossy }) {
+function drops({ run, lossy, paths }) {
+  // A path has its colour here too, other links have those behind.
+  const others = lossy.filter((link) => !paths.includes(link));
+  const colour = (link) => (paths.includes(link) ? paths.indexOf(link) : paths.length + others.indexOf(link));
   return new Series({
+    colours: lossy.map(colour),
     name: "drops", title: "Dropped by each link", height: 110, units: COUNTS, what: "packets",
     names: lossy.map((link) => run.links[link].name), note: ", all flows, both directions",
     of: (piece, line, k) => piece.drops[line][k] ?? 0,

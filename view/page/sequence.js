@@ -1,7 +1,7 @@
 // The time-sequence diagram: which path sent, lost and delivered which bytes, which ACKs were held and let go.
 import { BYTES, COUNTS, SPANS, instant, told } from "./units.js";
 import { palette } from "./palette.js";
-import { wayEntries, waysOf } from "./ways.js";
+import { segmentWaysOf, wayEntries } from "./ways.js";
 import { clipped, drawAxes, drawNotes, plot } from "./axes.js";
 
 const KINDS = ["sent", "again", "lost", "arrived"];
@@ -21,7 +21,7 @@ export class Sequence {
 
   /** Turns to another flow. */
   show(flow) {
-    [this.ways, this.totals] = [waysOf(this.run, flow), this.run.flows[flow]];
+    [this.ways, this.totals] = [segmentWaysOf(this.run, flow), this.run.flows[flow]];
   }
 
   colourOf(path) {

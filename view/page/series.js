@@ -8,14 +8,17 @@ import { bucketAt } from "./rates.js";
 const DASHES = [[], [5, 3], [2, 2]];
 
 export class Series {
-  /** `names` of the lines; `of(piece, line, k)` is the value in bucket `k`, `note` what stands beside the title. */
-  constructor({ name, title, height, units, what, names, of, note = "", fill = false }) {
-    Object.assign(this, { name, title, height, units, what, names, of, note, fill });
+  /**
+   * `names` of the lines, and their `colours` where these are not in the same order; `of(piece, line, k)` is the value in
+   * bucket `k`, `note` what stands beside the title.
+   */
+  constructor({ name, title, height, units, what, names, of, colours = names.map((_, line) => line), note = "", fill = false }) {
+    Object.assign(this, { name, title, height, units, what, names, of, colours, note, fill });
     this.hidden = new Set();
   }
 
   legend() {
-    return this.names.map((label, line) => ({ key: `line${line}`, label, symbol: (ctx) => sample(ctx, line) }));
+    return this.names.map((label, line) => ({ key: `line${line}`, label, symbol: (ctx) => sample(ctx, this.colours[line]) }));
   }
 
   shown() {
@@ -47,9 +50,9 @@ export class Series {
   }
 
   drawLine(ctx, piece, line) {
-    ctx.strokeStyle = ctx.fillStyle = colourOf(line);
+    ctx.strokeStyle = ctx.fillStyle = colourOf(this.colours[line]);
     ctx.lineWidth = 1.5;
-    ctx.setLineDash(dashOf(line));
+    ctx.setLineDash(dashOf(this.colours[line]));
     ctx.beginPath();
     for (let k = 0; k < count(piece); k++) {
       const [x0, x1] = [k, k + 1].map((at) => this.plot.x(piece.start + at * piece.width));
@@ -69,7 +72,7 @@ export class Series {
     const values = this.shown().map((line) => [line, this.of(found.piece, line, found.k) ?? 0]);
     values.sort((a, b) => b[1] - a[1]);
     const lines = values.slice(0, 10).map(([line, value]) => ({
-      colour: colourOf(line), label: this.names[line], value: told(value, this.units),
+      colour: colourOf(this.colours[line]), label: this.names[line], value: told(value, this.units),
     }));
     if (values.length > lines.length) lines.push({ label: `and ${values.length - lines.length} more`, value: "" });
     return { title: instant(time, this.view.to - this.view.from), lines };
@@ -77,7 +80,7 @@ export class Series {
 }
 
 function count(piece) {
-  return piece.forward[0]?.length ?? 0;
+  return (piece.forward[0] ?? piece.flows[0])?.length ?? 0;
 }
 
 function colourOf(line) {

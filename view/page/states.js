@@ -19,12 +19,14 @@ export class AirStates {
     const all = Object.entries(run.states ?? {}).map(host).filter(({ values }) => values.length);
     const ranks = new Map(all.map((one) => [one, rank(one.values)]));
     this.hosts = all.sort((a, b) => ranks.get(b) - ranks.get(a)).slice(0, MOST_HOSTS);
+    // Colours in the order of the scenario: in two runs a host has one colour where the same hosts stand out.
+    [...this.hosts].sort((a, b) => a.node - b.node).forEach((one, colour) => { one.colour = colour; });
     this.note = all.length > MOST_HOSTS ? `${which} of ${all.length} hosts` : "";
     this.hosts.forEach((one) => { one.label = run.run.nodes[one.node].name; });
   }
 
   legend() {
-    return this.hosts.map(({ label }, line) => ({ key: `host${line}`, label, symbol: symbols.line(() => pathColour(line)) }));
+    return this.hosts.map(({ label, colour }, line) => ({ key: `host${line}`, label, symbol: symbols.line(() => pathColour(colour)) }));
   }
 
   shown() {
@@ -56,9 +58,9 @@ export class AirStates {
     return this.note;
   }
 
-  drawLine(ctx, { t, values, line }) {
+  drawLine(ctx, { t, values, colour }) {
     const first = Math.max(0, t.findLastIndex((since) => since <= this.view.from));
-    ctx.strokeStyle = pathColour(line);
+    ctx.strokeStyle = pathColour(colour);
     ctx.lineWidth = 1.5;
     ctx.beginPath();
     let y = null;
@@ -79,7 +81,7 @@ export class AirStates {
     const time = this.plot.time(x);
     const values = this.shown().map((host) => ({ ...host, value: this.at(host, time) }));
     values.sort((a, b) => b.value - a.value);
-    const lines = values.map(({ label, line, value }) => ({ colour: pathColour(line), label, value: told(value, this.units) }));
+    const lines = values.map(({ label, colour, value }) => ({ colour: pathColour(colour), label, value: told(value, this.units) }));
     return { title: instant(time, this.view.to - this.view.from), lines };
   }
 }

@@ -12,6 +12,8 @@ const HIGHEST = 900;
 /** Of a node at least so much is drawn with its name, and with its kind. */
 const WITH_NAME = 11;
 const WITH_KIND = 28;
+/** So many hosts of a medium without links are drawn one by one; more are one node here: the map has them all. */
+const MOST_ON_AIR = 12;
 
 export class Topology {
   constructor(run) {
@@ -20,7 +22,9 @@ export class Topology {
     this.follows = true;
     this.run = run;
     this.hidden = new Set();
-    this.layers = layers(run.run);
+    this.onAir = new Set((run.run.radios ?? []).flatMap(({ hosts }) => hosts));
+    this.drawn = joinCrowds(run.run);
+    this.layers = layers(this.drawn);
     this.siblings = siblings(run.run.links);
     const most = Math.max(...this.layers.map((layer) => layer.length));
     const widest = Math.max(1, ...this.siblings.map(({ count }) => count));
@@ -42,8 +46,9 @@ export class Topology {
     [this.answer, this.view, this.cursor] = [answer, view, cursor];
     this.places = this.place(width);
     this.loads = this.run.run.links.map((_, link) => this.load(link));
+    this.drawn.airways.forEach((ends) => this.drawAirway(ctx, ends));
     this.run.run.links.forEach((link, number) => this.drawLink(ctx, link, number));
-    this.run.run.nodes.forEach((node) => this.drawNode(ctx, node));
+    this.drawn.nodes.forEach((node) => this.drawNode(ctx, node));
     this.drawLabels(ctx, width);
     drawScale(ctx, width, this.height);
     const span = view.to - view.from;
@@ -109,6 +114,19 @@ export class Topology {
     ctx.setLineDash([]);
   }
 
+  /** From hosts that are one node here to a node with links. */
+  drawAirway(ctx, ends) {
+    const [[x0, y0], [x1, y1]] = ends.map((end) => this.places.get(end));
+    ctx.strokeStyle = palette().soft;
+    ctx.lineWidth = 1;
+    ctx.setLineDash([2, 4]);
+    ctx.beginPath();
+    ctx.moveTo(x0, y0);
+    ctx.lineTo(x1, y1);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
   /** Labels where they hide nothing, the busiest links' first; their places stay until the width changes. */
   drawLabels(ctx, width) {
     const { links } = this.run.run;
@@ -154,7 +172,7 @@ export class Topology {
     if (!withKind) return;
     ctx.fillStyle = colours.soft;
     ctx.font = "10px system-ui, sans-serif";
-    ctx.fillText(node.kind, x, y + 8, width - 8);
+    ctx.fillText(this.onAir.has(node.name) ? `${node.kind}, on the air` : node.kind, x, y + 8, width - 8);
   }
 
   tip(x, y) {
@@ -192,13 +210,31 @@ function siblings(links) {
   });
 }
 
+/** The network as it is drawn: of many hosts without links on one medium, one node of the medium's name. */
+function joinCrowds({ nodes, links, flows, radios = [] }) {
+  const wired = new Set(links.flatMap(({ ends }) => ends));
+  const crowds = radios.map(({ name, hosts }) => ({ name, hosts: hosts.filter((host) => !wired.has(host)), all: hosts }))
+    .filter(({ hosts }) => hosts.length > MOST_ON_AIR);
+  const mediumOf = new Map(crowds.flatMap(({ name, hosts }) => hosts.map((host) => [host, name])));
+  const drawn = (host) => mediumOf.get(host) ?? host;
+  return {
+    nodes: [
+      ...crowds.map(({ name, hosts }) => ({ name, kind: `${hosts.length} hosts` })),
+      ...nodes.filter(({ name }) => !mediumOf.has(name)),
+    ],
+    links,
+    airways: crowds.flatMap(({ name, all }) => all.filter((host) => wired.has(host)).map((host) => [name, host])),
+    flows: flows.map(({ from, to }) => ({ from: drawn(from), to: drawn(to) })),
+  };
+}
+
 /** Names by distance from the senders; nodes that no flow reaches come last. */
 function layers(run) {
   const distance = new Map();
   let front = run.flows.length ? [...new Set(run.flows.map((flow) => flow.from))] : [run.nodes[0]?.name];
   for (let hops = 0; front.length; hops++) {
     front.forEach((name) => distance.set(name, hops));
-    const next = run.links.flatMap(({ ends: [a, b] }) => [[a, b], [b, a]])
+    const next = [...run.links.map(({ ends }) => ends), ...run.airways].flatMap(([a, b]) => [[a, b], [b, a]])
       .filter(([from, to]) => front.includes(from) && !distance.has(to)).map(([, to]) => to);
     front = [...new Set(next)];
   }

@@ -11,6 +11,13 @@ export function waysOf({ run, paths, flows }, flow) {
   }));
 }
 
+/** The same of what tells of single segments: of a flow that goes over no link, the air as a whole. */
+export function segmentWaysOf(summary, flow) {
+  const ways = waysOf(summary, flow);
+  const known = !summary.flows[Math.min(flow, summary.flows.length - 1)].absent.includes("sequence");
+  return ways.length || !known ? ways : [{ link: null, name: "the air", forward: true, colour: "path0" }];
+}
+
 /** Entries of a legend, one for each way. */
 export function wayEntries(ways) {
   return ways.map(({ name, colour }, k) => ({

@@ -42,6 +42,8 @@ pub struct Attachments {
     pub t: Vec<u64>,
     /// The node of its base station, if it heard one.
     pub cell: Vec<Option<usize>>,
+    /// The channel by which it belongs there, where base stations have several.
+    pub channel: Vec<Option<u64>>,
     /// The node of the station over which it went, if it heard none.
     pub gateway: Vec<Option<usize>>,
 }
@@ -152,16 +154,23 @@ impl AirRecord {
         &self.attachments
     }
 
-    /// A station belongs to another base station, or to none.
-    pub(crate) fn belong(&mut self, time_ns: u64, station: Number, cell: Option<Number>) {
+    /// A station belongs to another base station, by this channel where that has several, or to none.
+    pub(crate) fn belong(
+        &mut self,
+        time_ns: u64,
+        station: Number,
+        (cell, channel): (Option<Number>, Option<u64>),
+    ) {
         let attachments = self.attachments.entry(station).or_default();
-        attachments.push(time_ns, cell, attachments.gateway.last().copied().flatten());
+        attachments.push(time_ns, (cell, channel), attachments.gateway.last().copied().flatten());
     }
 
     /// A station goes over another one, or over none.
     pub(crate) fn go_over(&mut self, time_ns: u64, station: Number, gateway: Option<Number>) {
         let attachments = self.attachments.entry(station).or_default();
-        attachments.push(time_ns, attachments.cell.last().copied().flatten(), gateway);
+        let last =
+            (attachments.cell.last().copied().flatten(), attachments.channel.last().copied().flatten());
+        attachments.push(time_ns, last, gateway);
     }
 
     /// A frame begins.
@@ -219,9 +228,15 @@ impl AirRecord {
 }
 
 impl Attachments {
-    fn push(&mut self, time_ns: u64, cell: Option<Number>, gateway: Option<Number>) {
+    fn push(
+        &mut self,
+        time_ns: u64,
+        (cell, channel): (Option<Number>, Option<u64>),
+        gateway: Option<Number>,
+    ) {
         self.t.push(time_ns);
         self.cell.push(cell);
+        self.channel.push(channel);
         self.gateway.push(gateway);
     }
 }
@@ -313,15 +328,16 @@ mod tests {
     #[test]
     fn a_station_has_a_base_station_or_goes_over_one_that_has() {
         let mut air = AirRecord::default();
-        air.belong(0, 3, Some(1));
-        air.belong(5, 3, None);
+        air.belong(0, 3, (Some(1), None));
+        air.belong(5, 3, (None, None));
         air.go_over(6, 3, Some(4));
         air.go_over(9, 3, None);
-        air.belong(9, 3, Some(2));
+        air.belong(9, 3, (Some(2), Some(6)));
         let attachments = &air.attachments()[&3];
         assert_eq!(attachments.t, [0, 5, 6, 9, 9]);
         assert_eq!(attachments.cell, [Some(1), None, None, None, Some(2)]);
         assert_eq!(attachments.gateway, [None, None, Some(4), None, None]);
+        assert_eq!(attachments.channel, [None, None, None, None, Some(6)]);
     }
 
     #[test]

@@ -152,6 +152,8 @@ pub(crate) struct Summary<'a> {
 #[derive(Debug, Serialize)]
 pub(crate) struct FlowTotals {
     pub arrived_bytes: u64,
+    /// Bytes of packets at its receiver, headers included.
+    pub delivered_bytes: u64,
     pub sent: usize,
     pub sent_again: usize,
     pub lost: usize,
@@ -212,6 +214,7 @@ impl Run {
         };
         let totals = |flow: &FlowRecord| FlowTotals {
             arrived_bytes: flow.arrived_bytes,
+            delivered_bytes: flow.arrived.total(),
             sent: count(flow, |path| &path.sent),
             sent_again: count(flow, |path| &path.sent_again),
             lost: count(flow, |path| &path.lost) + flow.lost_elsewhere.len(),
@@ -250,9 +253,10 @@ impl Run {
         // A run of nodes alone has its network to show.
         let parts = [
             ("topology", wired || !radio),
-            ("sequence", wired && !flow.is_without_segments()),
+            ("sequence", !flow.is_without_segments()),
             ("rates", wired),
-            ("flows", self.busiest.len() > 1),
+            // A flow that is alone on the air has no other panel with its rate.
+            ("flows", self.busiest.len() > usize::from(wired)),
             ("queues", !flow.queues.is_empty()),
             ("drops", !self.lossy.is_empty()),
             ("air", radio),

@@ -17,11 +17,12 @@ const PASSING_NS: [(Backend, u64); 2] = [(Backend::Sim, 0), (Backend::Lab, 2_000
 /// More notes than this are left out.
 const MAX_NOTES: usize = 500;
 
-/// What data of a flow did on a link.
+/// What data of a flow did on a link, or on the air as a whole.
 #[derive(Debug)]
 struct OnLink {
     time: u64,
-    link: Number,
+    /// `None` for the air.
+    link: Option<Number>,
     start: u64,
     end: u64,
     event: EventKind,
@@ -211,7 +212,7 @@ impl Builder {
         (start, end): (u64, u64),
     ) {
         let (tracker, record, time) = (&mut self.trackers[flow], &mut self.run.flows[flow], line.time_ns);
-        self.on_links[flow].push(OnLink { time, link, start, end, event: line.event });
+        self.on_links[flow].push(OnLink { time, link: Some(link), start, end, event: line.event });
         let arrives = self.network.opposite(link, from) == self.network.flow_ends(flow)[1];
         if line.event == EventKind::PacketDelivered && arrives {
             tracker.received.insert(start, end);
@@ -219,11 +220,16 @@ impl Builder {
         }
     }
 
-    /// Sets the marks of a flow's data, once it is known which links are its paths.
+    /// Sets the marks of a flow's data, once it is known which links are its paths. Where none is, the air is.
     fn mark_paths(&mut self, flow: Number) {
         let (record, tracker) = (&mut self.run.flows[flow], &mut self.trackers[flow]);
+        let over_air = record.paths.is_empty() && !self.on_links[flow].is_empty();
+        record.paths.resize_with(record.paths.len().max(usize::from(over_air)), Default::default);
         for OnLink { time, link, start, end, event } in std::mem::take(&mut self.on_links[flow]) {
-            let path = record.path_numbers.iter().position(|&path| self.run.paths[path] == link);
+            let path = match link {
+                Some(link) => record.path_numbers.iter().position(|&path| self.run.paths[path] == link),
+                None => over_air.then_some(0),
+            };
             match (event, path) {
                 (EventKind::PacketSent, Some(path)) => {
                     let marks = &mut record.paths[path];
@@ -324,7 +330,7 @@ impl Builder {
         self.note(line);
         let (Some(station), to) = (self.node(&line.node), self.node(&line.to)) else { return };
         match line.event {
-            EventKind::CellChanged => self.run.air.belong(line.time_ns, station, to),
+            EventKind::CellChanged => self.run.air.belong(line.time_ns, station, (to, line.channel)),
             _ => self.run.air.go_over(line.time_ns, station, to),
         }
     }

@@ -183,6 +183,12 @@ impl PacketRecord {
         }
     }
 
+    /// The flow of a packet that has set out, its bytes, what it is to the flow's stream, and what happened to it last.
+    pub(crate) fn known(&self, number: u64) -> Option<(Number, u32, Part, &Step)> {
+        let packet = self.packets.get(&number)?;
+        Some((packet.flow, packet.bytes, packet.part, packet.steps.last()?))
+    }
+
     /// Something happens to a packet that has set out.
     pub(crate) fn step(&mut self, number: u64, step: Step) {
         if let Some(packet) = self.packets.get_mut(&number) {

@@ -38,7 +38,10 @@ impl Run {
         let (from, to) = (question.from_ns, question.to_ns);
         let ways = flow.path_numbers.iter().zip(&flow.path_directions);
         let sums = ways.map(|(&path, &way)| &self.links[self.paths[path]].delivered[way]);
-        let packets: usize = sums.map(|sums| sums.instants(from, to)).sum();
+        let packets: usize = match flow.path_numbers.is_empty() {
+            true => flow.arrived.instants(from, to),
+            false => sums.map(|sums| sums.instants(from, to)).sum(),
+        };
         let wanted = (packets / PACKETS_PER_RATE).clamp(1, (question.width / PIXELS_PER_RATE).max(1));
         let width = round_up((to - from).div_ceil(wanted as u64));
         let start = from / width * width;

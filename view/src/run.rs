@@ -64,7 +64,7 @@ pub struct FlowRecord {
     pub path_numbers: Vec<usize>,
     /// By path of its own: the direction of the link in which its data go, 0 forward.
     pub path_directions: Vec<usize>,
-    /// Its segments on each of its paths.
+    /// Its segments on each of its paths; of a flow that goes over no link, on the air as its only one.
     pub paths: Vec<PathMarks>,
     /// Links and directions of its way whose queues filled, the longest queue first.
     pub queues: Vec<(usize, usize)>,

@@ -1,7 +1,7 @@
 //! Records as they are found on disks: whole, cut short, damaged, empty, or something else.
 use prismux_trace::event::{
     Event, EventSink, FlowDescription, JsonLines, LinkDescription, NodeDescription, PacketSummary,
-    RunDescription,
+    RadioDescription, RunDescription,
 };
 use prismux_trace::results::Backend;
 use prismux_units::Instant;
@@ -227,6 +227,73 @@ fn paths_are_the_links_between_which_a_flow_chose() {
         run.answer(Question { from_ns: 0, to_ns: 50 * MS, width: 50, height: 100, flow: 0 }).unwrap();
     let carried: Vec<u64> = answer.rates.flows.iter().map(|bytes| bytes.iter().sum()).collect();
     assert_eq!(carried, [3 * 1040, 1040]);
+}
+
+/// Two hosts on an air, and a flow between them.
+fn on_air() -> Event<'static> {
+    let Event::RunStarted(mut run) = description() else { unreachable!("a description") };
+    run.nodes.remove(1);
+    run.links.clear();
+    run.radios = vec![RadioDescription {
+        name: "air".into(),
+        hosts: vec!["server".into(), "receiver".into()],
+        channels: Vec::new(),
+        further: Vec::new(),
+        range_m: 250.0,
+        ranges_m: Vec::new(),
+    }];
+    Event::RunStarted(run)
+}
+
+#[test]
+fn what_goes_over_the_air_is_told_by_its_packets() {
+    let out = |node: &'static str, number, offset, bytes| Event::PacketOriginated {
+        node: node.into(),
+        packet: PacketSummary { number: Some(number), ..packet(offset, bytes) },
+    };
+    let came = |node: &'static str, number| Event::PacketArrived { node: node.into(), number };
+    let given_up = Event::PacketDropped {
+        at: "server".into(),
+        from: None,
+        reason: prismux_trace::event::DropReason::Unanswered,
+        packet: PacketSummary { number: Some(1), ..packet(1000, 1000) },
+    };
+    let frame = Event::FrameSent {
+        medium: "air".into(),
+        from: "server".into(),
+        to: Some("receiver".into()),
+        kind: "data".into(),
+        airtime_ns: MS,
+        flow: Some("download".into()),
+        number: Some(0),
+    };
+    // The second segment is given up and sent again: the third waits for it.
+    let all = [
+        (0, out("server", 0, 0, 1000)),
+        (1, out("server", 1, 1000, 1000)),
+        (2, out("server", 2, 2000, 1000)),
+        (3, frame),
+        (5, came("receiver", 0)),
+        (6, given_up),
+        (8, came("receiver", 2)),
+        (9, out("receiver", 3, 1000, 0)),
+        (12, came("server", 3)),
+        (20, out("server", 4, 1000, 1000)),
+        (26, came("receiver", 4)),
+        (40, Event::RunEnded),
+    ];
+    let run = read(&folder("air", &text_of(&on_air(), &all))).unwrap();
+    let flow = &run.flows[0];
+    let [path] = &flow.paths[..] else { panic!("one path: {:?}", flow.paths) };
+    let marks = [&path.sent, &path.sent_again, &path.lost, &path.arrived].map(|marks| marks.len());
+    assert_eq!((marks, flow.arrived_bytes, flow.arrived.total()), ([3, 1, 1, 3], 3000, 3 * 1040));
+    let question = Question { from_ns: 0, to_ns: 40 * MS, width: 40, height: 100, flow: 0 };
+    let answer = run.answer(question).unwrap();
+    let waiting = [5, 8, 25, 26].map(|ms| answer.buffers.waiting.at(ms));
+    assert_eq!(waiting, [Some(0), Some(1000), Some(1000), Some(0)], "the hole is filled at 26 ms");
+    let acknowledged = [11, 12].map(|ms| answer.sequence.acknowledged.at(ms));
+    assert_eq!(acknowledged, [None, Some(1000)], "once the ACK has come back");
+    assert_eq!(answer.rates.flows[0].iter().sum::<u64>(), 3 * 1040);
 }
 
 #[test]

@@ -11,11 +11,12 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Where daemons listen unless their configuration says otherwise.
-pub(crate) const STANDARD_SOCKETS: [&str; 4] = [
+pub(crate) const STANDARD_SOCKETS: [&str; 5] = [
     "/run/prismux/gateway.sock",
     "/run/prismux/home.sock",
     "/run/prismux/proxy.sock",
     "/run/prismux/member.sock",
+    prismux_daemons::route::config::STATUS_SOCKET,
 ];
 
 /// Events told to people; all that the page has are in --json.
@@ -60,7 +61,7 @@ fn standard_pages() -> Result<Vec<(PathBuf, Value)>, Failure> {
     let present: Vec<&Path> = STANDARD_SOCKETS.iter().map(Path::new).filter(|path| path.exists()).collect();
     if present.is_empty() {
         let message = format!(
-            "no daemon listens at {}\n  remedy: start prismux up, proxy or member, or name its status \
+            "no daemon listens at {}\n  remedy: start prismux up, proxy, member or route, or name its status \
              socket with --socket",
             STANDARD_SOCKETS.join(" or ")
         );

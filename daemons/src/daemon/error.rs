@@ -2,6 +2,7 @@
 use crate::footprint::FootprintError;
 use crate::status::StatusError;
 use crate::tunnel::socket::TunnelError;
+use prismux_linux::frame_socket::InterfaceError;
 use prismux_linux::netconf::{NetconfError, Prefix};
 use prismux_linux::tun::TunError;
 use std::fmt;
@@ -25,6 +26,8 @@ pub enum DaemonError {
     Tun(TunError),
     /// Addresses, routes or rules could not be set.
     Netconf(NetconfError),
+    /// The interface of a radio cannot be used.
+    Interface(InterfaceError),
     /// A tunnel socket could not be opened.
     Tunnel(TunnelError),
     /// A setting or NAT could not be set.
@@ -44,6 +47,7 @@ impl fmt::Display for DaemonError {
             }
             Self::Tun(error) => error.fmt(f),
             Self::Netconf(error) => error.fmt(f),
+            Self::Interface(error) => error.fmt(f),
             Self::Tunnel(error) => error.fmt(f),
             Self::Footprint(error) => error.fmt(f),
             Self::Status(error) => error.fmt(f),
@@ -67,6 +71,7 @@ macro_rules! from {
 from!(
     TunError => Tun,
     NetconfError => Netconf,
+    InterfaceError => Interface,
     TunnelError => Tunnel,
     FootprintError => Footprint,
     StatusError => Status,

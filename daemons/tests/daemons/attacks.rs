@@ -1,7 +1,8 @@
 //! What strangers may do to daemons that they can reach, and what it must not cost.
-use super::network::{Daemon, Network, SENDER, TOKEN, wait_for};
+use super::network::{Network, SENDER, TOKEN};
 use super::scenarios::{gre_socket, udp_packet};
 use super::transfer::{Direction, Transfer};
+use crate::process::{Daemon, wait_for};
 use prismux_daemons::tunnel::control::{Bye, Hello, Message, Tier, Token};
 use prismux_linux::socket_option;
 use prismux_units::Duration;

@@ -1,5 +1,6 @@
 //! What others on a daemon's host may do to the sockets by which it is asked and commanded.
-use crate::network::{Daemon, Network, PATIENCE, SENDER, wait_for};
+use crate::network::{Network, SENDER};
+use crate::process::{Daemon, PATIENCE, wait_for};
 use crate::transfer::{Direction, Transfer};
 use prismux_daemons::commands::{self, Command as Order};
 use prismux_daemons::status;

@@ -1,5 +1,6 @@
 //! What daemons tell when something is wrong: on their status pages, as in their logs.
-use crate::network::{Network, SENDER, wait_for};
+use crate::network::{Network, SENDER};
+use crate::process::wait_for;
 use crate::transfer::{Direction, Transfer};
 use prismux_trace::event::Event;
 use prismux_trace::pcapng;

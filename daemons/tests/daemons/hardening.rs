@@ -1,5 +1,6 @@
 //! What is left to whoever takes a daemon over, and what others on its host can see of it.
-use crate::network::{Daemon, Network, wait_for};
+use crate::network::Network;
+use crate::process::{Daemon, wait_for};
 use std::os::unix::fs::PermissionsExt;
 
 /// `CAP_NET_ADMIN` and `CAP_NET_RAW`.

@@ -10,6 +10,8 @@ mod hardening;
 mod many;
 mod neighbours;
 mod network;
+#[path = "../support/process.rs"]
+mod process;
 mod receipts;
 mod relay;
 mod routes;

@@ -1,7 +1,8 @@
 //! A proxy with as many members as it takes.
-use super::network::{Network, SENDER, TOKEN, ip, wait_for};
+use super::network::{Network, SENDER, TOKEN};
 use super::scenarios::gre_socket;
 use super::transfer::{Direction, Transfer};
+use crate::process::{ip, wait_for};
 use nix::poll::{PollFd, PollFlags};
 use prismux_daemons::proxy::members::MAX_MEMBERS;
 use prismux_daemons::tunnel::control::{Hello, Message, Tier, Token};

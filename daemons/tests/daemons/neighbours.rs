@@ -1,5 +1,6 @@
 //! Members that stand in for one another while the uplink of one is silent.
-use crate::network::{Daemon, Network, SENDER, TOKEN, ip, wait_for};
+use crate::network::{Network, SENDER, TOKEN};
+use crate::process::{Daemon, ip, wait_for};
 use crate::scenarios::udp_packet;
 use crate::transfer::{Direction, Transfer};
 use prismux_linux::namespace::Namespace;

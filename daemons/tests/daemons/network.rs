@@ -7,20 +7,15 @@
 //! ```
 //!
 //! and the same with `fd` in front. The receiver answers through m1.
-use prismux_daemons::status;
+use crate::process::{Daemon, ip, set};
 use prismux_linux::namespace::Namespace;
-use prismux_linux::netconf;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 pub const SENDER: &str = "10.1.0.1";
 pub const SENDER_V6: &str = "fd01::1";
 pub const TOKEN: &str = "a token for tests only";
-
-/// Nothing in these tests takes longer, unless it is broken.
-pub const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct Network {
     pub sender: Namespace,
@@ -158,9 +153,7 @@ impl Network {
     /// Starts a daemon with its status socket at [`Network::socket`], and waits until it answers.
     pub fn start(&self, space: &Namespace, role: &str, name: &str, config: &str) -> Daemon {
         let mut command = self.command(space, role, name, config);
-        let daemon = Daemon { child: command.spawn().unwrap(), socket: self.socket(name) };
-        wait_for("the daemon answers", || daemon.status().is_some());
-        daemon
+        Daemon::begin(&mut command, self.socket(name))
     }
 
     /// Starts a daemon that does not come up, and returns what it says.
@@ -193,26 +186,8 @@ impl Drop for Network {
     }
 }
 
-/// A daemon process; killed when dropped.
-pub struct Daemon {
-    child: Child,
-    socket: PathBuf,
-}
-
+/// What the daemons of a bond tell.
 impl Daemon {
-    pub fn status(&self) -> Option<serde_json::Value> {
-        status::query(&self.socket).ok()
-    }
-
-    /// A number from the status page, such as `/drops/no_link`.
-    pub fn number(&self, pointer: &str) -> u64 {
-        let status = self.status().expect("the daemon answers");
-        status
-            .pointer(pointer)
-            .and_then(serde_json::Value::as_u64)
-            .unwrap_or_else(|| panic!("{pointer} in {status}"))
-    }
-
     /// The events of one kind on the status page, as text.
     pub fn events(&self, kind: &str) -> Vec<String> {
         let status = self.status().expect("the daemon answers");
@@ -235,24 +210,6 @@ impl Daemon {
             .collect()
     }
 
-    /// Asks it to end, and waits.
-    pub fn stop(mut self) {
-        let id = nix::unistd::Pid::from_raw(self.child.id().cast_signed());
-        nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
-        let mut status = None;
-        wait_for("the daemon ends", || {
-            status = self.child.try_wait().unwrap();
-            status.is_some()
-        });
-        assert!(status.unwrap().success());
-    }
-
-    /// `kill -9`.
-    pub fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
     /// Its process.
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -261,28 +218,6 @@ impl Daemon {
     pub fn socket(&self) -> &Path {
         &self.socket
     }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        if let Some(status) = self.status().filter(|_| std::thread::panicking()) {
-            eprintln!("{}: {status}", self.socket.display());
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Runs `ip` in a namespace and returns what it prints.
-pub fn ip(space: &Namespace, arguments: &str) -> String {
-    space.enter(|| netconf::ip(arguments)).unwrap().unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Writes a setting below `/proc/sys/net`, given as `file=value`.
-fn set(setting: &str) {
-    let (file, value) = setting.split_once('=').unwrap();
-    std::fs::write(format!("/proc/sys/net/{file}"), value)
-        .unwrap_or_else(|error| panic!("{setting}: {error}"));
 }
 
 /// A virtual Ethernet cable. Addresses are given without their first number: "1.0.2" makes 10.1.0.2 and fd01::2,
@@ -299,14 +234,5 @@ fn wire(a: &Namespace, a_device: &str, a_host: &str, b: &Namespace, b_device: &s
         ip(space, &format!("address add 10.{host}/24 dev {device}"));
         ip(space, &format!("-6 address add {v6}/64 dev {device} nodad"));
         ip(space, &format!("link set {device} up"));
-    }
-}
-
-/// Asks until the answer is yes; panics after [`PATIENCE`].
-pub fn wait_for(what: &str, mut answer: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !answer() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }

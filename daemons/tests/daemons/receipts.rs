@@ -1,5 +1,6 @@
 //! A link measured by receipts, against what a relay did to its packets.
-use crate::network::{Network, SENDER, wait_for};
+use crate::network::{Network, SENDER};
+use crate::process::wait_for;
 use crate::relay::{DELAY, EXTRA_DELAY, Relay};
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};

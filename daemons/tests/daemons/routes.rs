@@ -1,5 +1,6 @@
 //! Routes and rules: what daemons take, leave alone and give back.
-use crate::network::{Network, TOKEN, ip, wait_for};
+use crate::network::{Network, TOKEN};
+use crate::process::{ip, wait_for};
 use crate::scenarios::configuration;
 use std::net::UdpSocket;
 use std::time::Duration;

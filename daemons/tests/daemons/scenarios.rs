@@ -1,5 +1,6 @@
 //! What a user relies on, one function each.
-use crate::network::{Daemon, Network, SENDER, SENDER_V6, ip, wait_for};
+use crate::network::{Network, SENDER, SENDER_V6};
+use crate::process::{Daemon, ip, wait_for};
 use crate::transfer::{Direction, Transfer};
 use prismux_linux::namespace::Namespace;
 use socket2::{Domain, Protocol, Socket, Type};

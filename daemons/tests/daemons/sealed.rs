@@ -1,5 +1,6 @@
 //! Sealed tunnels: a download through them, and what an attacker on the path, a stranger, or a dishonest member gets.
-use crate::network::{Daemon, Network, SENDER, SENDER_V6, wait_for};
+use crate::network::{Network, SENDER, SENDER_V6};
+use crate::process::{Daemon, wait_for};
 use crate::scenarios::udp_packet;
 use crate::transfer::{Direction, Transfer};
 use prismux_daemons::commands::{self, Command};

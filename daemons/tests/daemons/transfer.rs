@@ -1,5 +1,6 @@
 //! TCP through the kernel: numbered bytes, paced if need be, compared by SHA-256.
-use crate::network::{Network, PATIENCE};
+use crate::network::Network;
+use crate::process::PATIENCE;
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};

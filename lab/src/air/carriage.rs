@@ -1,9 +1,11 @@
 //! What carries packets between the devices of hosts on an air.
-use super::telling::Begun;
-use prismux_linux::packet::PacketBuf;
+use super::radios::Sent;
+use super::telling::{HostLook, Told};
+use crate::packets::{Label, Labelled};
+use prismux_routing::NextHop;
 use prismux_units::Instant;
-use prismux_wire::{IpPacket, TcpFlags, TcpPacket, UdpPacket};
-use prismux_wireless::{Air, HostId, Priority};
+use prismux_wire::{IpPacket, TcpPacket};
+use prismux_wireless::{HostId, Priority};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// What a tunnel of IP in IP adds to a packet (RFC 2003).
@@ -11,81 +13,57 @@ const TUNNEL_BYTES: u32 = 20;
 
 /// What hosts carry for the layer above.
 pub(super) trait Payload: Clone {
-    /// Its length, IP header included.
-    fn bytes(&self) -> u32;
-
-    /// Who has sent it.
-    fn source(&self) -> Option<Ipv4Addr>;
-
-    /// Its ports, if it has any.
-    fn ports(&self) -> Option<[u16; 2]>;
-
-    /// Whether it is an acknowledgement of TCP and nothing else.
-    fn is_bare_acknowledgement(&self) -> bool;
+    /// The packet itself.
+    fn labelled(&self) -> &Labelled;
 
     /// What its tunnel adds to it where it goes between these hosts of an ad-hoc network.
     fn tunnel_bytes(&self, _ends: [Ipv4Addr; 2]) -> u32 {
         0
     }
 
-    /// Where it stands in an interface queue that knows kinds of packets.
-    fn priority(&self) -> Priority {
-        if self.is_bare_acknowledgement() { Priority::Acknowledgement } else { Priority::Normal }
-    }
-}
-
-impl Payload for PacketBuf {
+    /// Its length, IP header included.
     fn bytes(&self) -> u32 {
-        self.len() as u32
+        self.labelled().packet.len() as u32
     }
 
+    /// What it is to the log of the run.
+    fn label(&self) -> Label {
+        self.labelled().label
+    }
+
+    /// Who has sent it.
     fn source(&self) -> Option<Ipv4Addr> {
-        match IpPacket::parse(self).ok()?.header.source {
+        match IpPacket::parse(&self.labelled().packet).ok()?.header.source {
             IpAddr::V4(source) => Some(source),
             IpAddr::V6(_) => None,
         }
     }
 
-    fn ports(&self) -> Option<[u16; 2]> {
-        match (TcpPacket::parse(self), UdpPacket::parse(self)) {
-            (Ok(tcp), _) => Some([tcp.header.source_port, tcp.header.destination_port]),
-            (_, Ok(udp)) => Some([udp.header.source_port, udp.header.destination_port]),
-            _ => None,
+    /// Where it stands in an interface queue that knows kinds of packets.
+    fn priority(&self) -> Priority {
+        match TcpPacket::parse(&self.labelled().packet) {
+            Ok(tcp) if tcp.is_bare_acknowledgement() => Priority::Acknowledgement,
+            _ => Priority::Normal,
         }
     }
+}
 
-    fn is_bare_acknowledgement(&self) -> bool {
-        let Ok(tcp) = TcpPacket::parse(self) else { return false };
-        let flags = tcp.header.flags;
-        let opens_or_ends = [TcpFlags::SYN, TcpFlags::FIN, TcpFlags::RST];
-        tcp.payload_bytes() == 0
-            && flags.contains(TcpFlags::ACK)
-            && !opens_or_ends.into_iter().any(|flag| flags.contains(flag))
+impl Payload for Labelled {
+    fn labelled(&self) -> &Labelled {
+        self
     }
 }
 
 /// A packet and the address that it is for, wherever it goes on its way.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Carried<P> {
     pub towards: Ipv4Addr,
     pub packet: P,
 }
 
 impl<P: Payload> Payload for Carried<P> {
-    fn bytes(&self) -> u32 {
-        self.packet.bytes()
-    }
-
-    fn source(&self) -> Option<Ipv4Addr> {
-        self.packet.source()
-    }
-
-    fn ports(&self) -> Option<[u16; 2]> {
-        self.packet.ports()
-    }
-
-    fn is_bare_acknowledgement(&self) -> bool {
-        self.packet.is_bare_acknowledgement()
+    fn labelled(&self) -> &Labelled {
+        self.packet.labelled()
     }
 
     fn tunnel_bytes(&self, [from, to]: [Ipv4Addr; 2]) -> u32 {
@@ -94,24 +72,45 @@ impl<P: Payload> Payload for Carried<P> {
 }
 
 /// What an air has for the world outside, in the order in which it happened.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Output<P> {
     /// A packet for a host's kernel, and when it arrived there.
     Packet(Instant, HostId, P),
-    /// A station belongs to the second base station instead of the first from then on: routes are to turn before what
-    /// comes after this.
-    Settled(Instant, HostId, [Option<HostId>; 2]),
+    /// Something for a host's routing daemon, and when its radio heard it.
+    Heard(Instant, HostId, Heard<P>),
+    /// A station belongs to the second base station instead of the first from then on, by this channel where base
+    /// stations have several: routes are to turn before what comes after this.
+    Settled(Instant, HostId, [Option<HostId>; 2], Option<u8>),
     /// A station that hears no base station goes over the second station instead of the first from then on, and by this
     /// base station: routes are to turn as above.
     Behind(Instant, HostId, [Option<HostId>; 2], Option<HostId>),
-    /// A frame begins, where that is asked for.
-    OnAir(Begun),
+    /// Something for the log of the run, where there is one.
+    Told(Told),
+}
+
+/// What a radio has for the routing daemon of its host.
+#[derive(Debug)]
+pub(super) enum Heard<P> {
+    /// A packet from a neighbour.
+    Received(Ipv4Addr, P),
+    /// A packet of the first neighbour for the second.
+    Overheard([Ipv4Addr; 2], P),
+    /// A neighbour did not take this packet.
+    NotDelivered(Ipv4Addr, P),
+    /// A packet that waited for a neighbour which no longer answers.
+    TakenBack(Ipv4Addr, P),
 }
 
 /// An air with its hosts: packets in, packets out, time as an argument.
 pub(super) trait Carriage<P> {
     /// A host's kernel has a packet for `destination`; what is for nobody on this air is gone.
-    fn send(&mut self, now: Instant, host: HostId, destination: Ipv4Addr, payload: P);
+    fn send(&mut self, _now: Instant, _host: HostId, _destination: Ipv4Addr, _payload: P) {}
+
+    /// A host's routing daemon sends a packet.
+    fn transmit(&mut self, _now: Instant, _host: HostId, _to: NextHop, _sent: Sent<P>) {}
+
+    /// A host's routing daemon begins, or has ended: its radios are on, or off.
+    fn switch(&mut self, _now: Instant, _host: HostId, _on: bool) {}
 
     /// When something will happen.
     fn next_timeout(&self) -> Option<Instant>;
@@ -122,8 +121,8 @@ pub(super) trait Carriage<P> {
     /// What has come of it.
     fn poll_output(&mut self) -> Option<Output<P>>;
 
-    /// The air itself.
-    fn air(&mut self) -> &mut Air<u32>;
+    /// What the log of the run is told of a host with these radios.
+    fn look(&mut self, now: Instant, radios: &[HostId]) -> HostLook;
 
     /// What a host has done by `now`, under the names of the simulator's results.
     fn counters(&self, now: Instant, host: HostId, counts_energy: bool) -> Vec<(&'static str, u64)>;

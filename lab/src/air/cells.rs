@@ -1,19 +1,23 @@
 //! Base stations and stations on one air: packets in, packets out, time as an argument.
 //!
 //! Stations with a second radio relay for those that hear no base station: [`relays`] chooses whom these go over.
-//! [`fates`] carries out what stations and base stations decide of packets.
+//! [`fates`] carries out what stations and base stations decide of packets. [`radios`]: those of base stations.
 mod fates;
+mod radios;
 mod relays;
 
 use super::carriage::{Carriage, Carried, Output, Payload};
 use super::frames::Frames;
 use super::hosts::Hosts;
-use super::telling::Begun;
-use prismux_plan::{Cells, NodeId, Radio};
+use super::telling::{Begun, HostLook, Told};
+use crate::packets::Label;
+use prismux_plan::{CellRadio, Cells, NodeId, Radio};
 use prismux_routing::RoutingEndpoint;
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wireless::cells::{BaseStation, Settled, Station};
 use prismux_wireless::{Air, AirEvent, HostId};
+use radios::Cell;
 use relays::Relay;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -40,14 +44,14 @@ pub(super) struct CellNodes<R: RoutingEndpoint<Carried<P>>, P> {
     relays: Hosts<R, Carried<P>>,
     /// Which nodes these are.
     relaying: Vec<HostId>,
-    range_m: f64,
     nodes: Vec<Node<P>>,
     addresses: Vec<Ipv4Addr>,
     numbers: BTreeMap<Ipv4Addr, HostId>,
-    /// In the order in which stations know them.
     base_stations: Vec<HostId>,
-    /// Theirs.
-    channels: Vec<u8>,
+    /// Their radios, in the order in which stations know them: the base station, its radio, the channel.
+    cells: Vec<Cell>,
+    /// By radio behind the first ones: the node that it belongs to.
+    further: Vec<HostId>,
     frames: Frames<Carried<P>>,
     outputs: VecDeque<Output<P>>,
 }
@@ -67,32 +71,40 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
         let further = |host: HostId| radio.radios_of(host.0 as usize).skip(1).collect::<Vec<_>>();
         let relays = |(node, host): &(NodeId, HostId)| !is_base(node) && !further(*host).is_empty();
         let relaying: Vec<HostId> = numbered().filter(relays).map(|(_, host)| host).collect();
-        let queue_packets = radio.mac.queue_packets as usize;
+        let number = |base: &NodeId| numbered().find(|(node, _)| *node == *base).map(|(_, number)| number);
+        let radios = cells.radios(attached, radio);
+        let threshold_w = |cell: &CellRadio| radio.radio_on(cell.channel).receive_threshold_w;
+        let queue_packets = |host: HostId| {
+            let channel = radio.channels_of(host.0 as usize).next().unwrap_or(1);
+            radio.mac_on(channel).queue_packets as usize
+        };
         let node = |(node, host): (NodeId, HostId)| {
             if is_base(&node) {
                 let stations = numbered().filter(|(node, _)| !is_base(node)).map(|(_, number)| number);
-                return Node::BaseStation(BaseStation::new(stations, queue_packets, cells.forwards));
+                return Node::BaseStation(BaseStation::new(stations, queue_packets(host), cells.forwards));
             }
             let machine = Station::new(
                 cells.association,
-                cells.base_stations.len(),
-                radio.radio.receive_threshold_w,
-                queue_packets,
+                radios.iter().map(threshold_w).collect(),
+                radio.mac.queue_packets as usize,
                 cells.fallback_of(node).is_some(),
             );
             let place = relaying.iter().position(|one| *one == host);
+            let machine = machine.relaying_below(cells.relays_below_db.filter(|_| place.is_some()));
             Node::Station(Box::new(Mobile { machine, relay: place.map(Relay::new) }))
         };
-        let number = |base: &NodeId| numbered().find(|(node, _)| *node == *base).map(|(_, number)| number);
+        let cell = |&CellRadio { base, number: radio, channel }: &CellRadio| {
+            Some(Cell { base: number(&base)?, radio, channel })
+        };
         let hosts = relaying.iter().map(|&host| (route(host), further(host))).collect();
         Self {
             nodes: numbered().map(node).collect(),
             relays: Hosts::new(air, hosts, radio.routing.takes_back()),
-            range_m: radio.radio.range_m(),
             numbers: addresses.iter().copied().zip((0..).map(HostId)).collect(),
             addresses,
             base_stations: cells.base_stations.iter().filter_map(number).collect(),
-            channels: cells.channels(attached, radio),
+            cells: radios.iter().filter_map(cell).collect(),
+            further: radio.further_radios.iter().map(|further| HostId(further.host as u32)).collect(),
             frames: Frames::default(),
             outputs: VecDeque::new(),
             relaying,
@@ -131,25 +143,28 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
 
     /// A station measures, and leaves its base station for a better.
     fn measure(&mut self, now: Instant, host: HostId) {
+        let heading = self.heading(host);
         let Some(Node::Station(mobile)) = self.nodes.get_mut(host.0 as usize) else { return };
-        let (air, bases) = (&mut self.relays.air, &self.base_stations);
-        let powers = || bases.iter().map(|base| air.measure_w(now, *base, host)).collect();
-        if !mobile.machine.measure(now, powers) {
+        let (air, cells) = (&mut self.relays.radios.air, &self.cells);
+        let powers = || cells.iter().map(|cell| air.measure_w(now, cell.radio, host)).collect();
+        if !mobile.machine.measure(now, powers, &heading) {
             return self.choose_gateway(now, host);
         }
-        let left = mobile.machine.leaves();
-        if let Some(present) = left.and_then(|place| self.base_stations.get(place).copied()) {
-            let waiting = self.withdraw(host, present);
+        let [left, next] = [mobile.machine.leaves(), mobile.machine.heads_for()];
+        let [left, next] = [left, next].map(|place| self.cells.get(place?).copied());
+        if let Some(Cell { base: present, radio, .. }) = left {
+            let waiting = self.withdraw(host, radio);
             if let Some(station) = self.station(host) {
                 station.take_back(waiting);
             }
-            let waiting = self.withdraw(present, host);
+            let waiting = self.withdraw(radio, host);
+            let returns = next.is_some_and(|next| next.base == present);
             if let Some(base) = self.base_station(present) {
-                base.release(host);
+                base.release(host, returns);
             }
             self.route_again(now, present, waiting);
         }
-        self.relays.air.tune(now, host, None);
+        self.relays.radios.air.tune(now, host, None);
         self.settle(now, host);
     }
 
@@ -159,10 +174,12 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
         else {
             return;
         };
-        self.relays.air.tune(now, host, to.and_then(|place| self.channels.get(place).copied()));
-        let [from, to] = [from, to].map(|place| self.base_stations.get(place?).copied());
+        let channel = to.and_then(|place| Some(self.cells.get(place)?.channel));
+        self.relays.radios.air.tune(now, host, channel);
+        let [from, to] = [from, to].map(|place| self.cells.get(place?).map(|cell| cell.base));
         self.part_from_gateway(now, host);
-        self.outputs.push_back(Output::Settled(now, host, [from, to]));
+        let told = channel.filter(|_| self.has_several_radios());
+        self.outputs.push_back(Output::Settled(now, host, [from, to], told));
         let elsewhere = to.is_some() || self.station(host).is_some_and(|station| station.has_fallback());
         self.tell_base_stations(now, host, to.map(|to| (to, None)), elsewhere);
         self.choose_gateway(now, host);
@@ -190,7 +207,7 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
 
     /// Takes back the packets of a node for a neighbour that have not begun to be sent.
     fn withdraw(&mut self, host: HostId, neighbour: HostId) -> Vec<Carried<P>> {
-        let waiting = self.relays.air.withdraw(host, neighbour);
+        let waiting = self.relays.radios.air.withdraw(host, neighbour);
         waiting.into_iter().filter_map(|number| self.frames.take(number & !OF_A_CELL)).collect()
     }
 
@@ -210,11 +227,11 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
     }
 
     fn drain_air(&mut self, now: Instant) {
-        while let Some(event) = self.relays.air.poll_event() {
+        while let Some(event) = self.relays.radios.air.poll_event() {
             match (event.payload(), event) {
-                (payload, AirEvent::OnAir { at, frame, .. }) => {
-                    let ports = payload.and_then(|payload| self.ports_of(payload));
-                    self.outputs.push_back(Output::OnAir(Begun::new(at, &frame, ports)));
+                (payload, AirEvent::OnAir { at, frame, announces }) => {
+                    let label = payload.or(announces).map(|payload| self.label_of(payload));
+                    self.tell(Some(Told::Frame(Begun::new(at, &frame, label.unwrap_or_default()))));
                 }
                 (Some(number), event) if number & OF_A_CELL != 0 => {
                     self.handle_event(now, event, number & !OF_A_CELL);
@@ -225,12 +242,17 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
         }
     }
 
-    /// The ports of the packet in a frame.
-    fn ports_of(&self, payload: u32) -> Option<[u16; 2]> {
+    /// What the packet in a frame is to the log.
+    fn label_of(&self, payload: u32) -> Label {
         match payload & OF_A_CELL {
-            0 => self.relays.ports_of(payload),
-            _ => self.frames.get(payload & !OF_A_CELL)?.ports(),
+            0 => self.relays.radios.label_of(payload),
+            _ => self.frames.get(payload & !OF_A_CELL).map(Payload::label).unwrap_or_default(),
         }
+    }
+
+    /// Something for the log, if it wants to know of it.
+    fn tell(&mut self, told: Option<Told>) {
+        self.outputs.extend(told.map(Output::Told));
     }
 
     /// The air tells something of a frame between a station and a base station.
@@ -238,25 +260,30 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
         match event {
             AirEvent::Received { host, .. } => {
                 if let Some(packet) = self.frames.get(number).cloned() {
-                    self.receive(now, host, packet);
+                    self.receive(now, self.node_of(host), packet);
                 }
             }
             AirEvent::Failed { host, next_hop, .. } => {
                 if let Some(packet) = self.frames.take(number) {
-                    self.give_back(now, host, next_hop, packet);
+                    self.give_back(now, self.node_of(host), next_hop, packet);
                 }
             }
-            AirEvent::Sent { .. } | AirEvent::PoweredOff { .. } | AirEvent::Unresolved { .. } => {
-                drop(self.frames.take(number));
+            AirEvent::Sent { .. } => drop(self.frames.take(number)),
+            AirEvent::PoweredOff { host, .. } => self.lose_frame(now, host, DropReason::Unanswered, number),
+            AirEvent::Unresolved { host, .. } => self.lose_frame(now, host, DropReason::Unresolved, number),
+            AirEvent::Missed { host, next_hop, miss, .. } => {
+                let label = self.frames.get(number).map(Payload::label).unwrap_or_default();
+                self.tell(Told::missed(now, [host, next_hop], miss, label));
             }
             AirEvent::Refused { host, .. } => {
-                self.frames.take(number);
+                let host = self.node_of(host);
+                self.lose_frame(now, host, DropReason::QueueFull, number);
                 match &mut self.nodes[host.0 as usize] {
                     Node::BaseStation(base) => base.count_queue_drop(),
                     Node::Station(mobile) => mobile.machine.count_queue_drop(),
                 }
             }
-            AirEvent::Overheard { .. } | AirEvent::OnAir { .. } | AirEvent::Missed { .. } => {}
+            AirEvent::Overheard { .. } | AirEvent::OnAir { .. } => {}
         }
     }
 
@@ -281,7 +308,7 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
     fn give_back(&mut self, now: Instant, host: HostId, next_hop: HostId, packet: Carried<P>) {
         match &mut self.nodes[host.0 as usize] {
             Node::Station(mobile) => {
-                let place = self.base_stations.iter().position(|base| *base == next_hop);
+                let place = self.cells.iter().position(|cell| cell.radio == next_hop);
                 let fate = place.map(|place| mobile.machine.give_back(place, packet));
                 self.carry_out_outwards(now, host, fate);
             }
@@ -312,13 +339,14 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> Carriage<P> for CellNodes<R, P>
     }
 
     fn next_timeout(&self) -> Option<Instant> {
-        let times = [self.relays.air.next_timeout(), self.next_of_stations(), self.relays.next_of_routing()];
+        let times =
+            [self.relays.radios.air.next_timeout(), self.next_of_stations(), self.relays.next_of_routing()];
         times.into_iter().flatten().min()
     }
 
     fn run_until(&mut self, now: Instant) {
         while let Some(at) = self.next_timeout().filter(|at| *at <= now) {
-            self.relays.air.handle_timeout(at);
+            self.relays.radios.air.handle_timeout(at);
             self.drain_air(at);
             for host in (0..self.nodes.len() as u32).map(HostId) {
                 self.settle(at, host);
@@ -335,19 +363,23 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> Carriage<P> for CellNodes<R, P>
         self.outputs.pop_front()
     }
 
-    fn air(&mut self) -> &mut Air<u32> {
-        &mut self.relays.air
+    fn look(&mut self, now: Instant, radios: &[HostId]) -> HostLook {
+        HostLook::on(&mut self.relays.radios.air, now, radios)
     }
 
     fn counters(&self, now: Instant, host: HostId, counts_energy: bool) -> Vec<(&'static str, u64)> {
-        let mut stats = self.relays.air.stats(now, host);
+        let mut stats = self.relays.radios.air.stats(now, host);
         let machine = match &self.nodes[host.0 as usize] {
             Node::BaseStation(base) => base.columns(),
             Node::Station(mobile) => mobile.machine.columns(),
         };
         let relay = self.relay_of(host);
         if let Some(relay) = relay {
-            stats += self.relays.stats(now, relay.number);
+            stats += self.relays.radios.stats(now, relay.number);
+        }
+        // Of a base station.
+        for cell in self.cells.iter().filter(|cell| cell.base == host && cell.radio != host) {
+            stats += self.relays.radios.air.stats(now, cell.radio);
         }
         let of_relay = relay.map(|relay| [self.relays.columns(relay.number), relay.way.columns()].concat());
         let mut counters = stats.columns(counts_energy);

@@ -1,6 +1,6 @@
 //! The kernels' routes to stations of cells and from them, which turn while the air works.
 use crate::LabError;
-use crate::topology::{Access, MAIN_TABLE, Topology, Turn, cells_of};
+use crate::topology::{Access, MAIN_TABLE, Topology, Turn, gates_of};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netlink::{self, Netlink, Route};
 use prismux_plan::{Medium, Plan};
@@ -38,7 +38,7 @@ impl Ways {
         namespaces: &[Namespace],
         events: Option<SharedLog>,
     ) -> Result<Self, LabError> {
-        let Some(cells) = cells_of(medium) else { return Ok(Self::default()) };
+        let Some(gates) = gates_of(medium) else { return Ok(Self::default()) };
         let mut sockets = Vec::with_capacity(namespaces.len());
         let mut devices = Vec::with_capacity(namespaces.len());
         for (node, namespace) in namespaces.iter().enumerate() {
@@ -58,12 +58,12 @@ impl Ways {
         let numbers: Vec<_> = medium.attached.iter().zip((0..).map(HostId)).collect();
         let mut routes = BTreeMap::new();
         for (station, host) in &numbers {
-            if cells.base_stations.contains(station) {
+            if gates.nodes.contains(station) {
                 continue;
             }
-            let bases = numbers.iter().filter(|(node, _)| cells.base_stations.contains(node));
+            let bases = numbers.iter().filter(|(node, _)| gates.nodes.contains(node));
             let air = bases.map(|(base, number)| (Some(*number), Access::BaseStation(base.index())));
-            let wire = cells.fallback_of(**station).map(|link| (None, Access::Link(link)));
+            let wire = gates.fallback_of(**station).map(|link| (None, Access::Link(link)));
             for (number, access) in air.chain(wire) {
                 let turns = topology.attach(station.index(), access);
                 routes.insert((*host, number), by_node(topology, &devices, turns));
@@ -73,13 +73,23 @@ impl Ways {
         Ok(Self { sockets, routes, names, events })
     }
 
-    /// A station belongs to the second base station instead of the first.
+    /// A station belongs to the second base station instead of the first, by this channel where base stations have
+    /// several.
     ///
     /// # Errors
     /// When a kernel refuses a route.
-    pub fn turn(&mut self, at: Instant, station: HostId, [from, to]: [Option<HostId>; 2]) -> io::Result<()> {
-        self.lead_over(station, to)?;
-        self.tell(at, station, [from, to], |node, from, to| Event::CellChanged { node, from, to });
+    pub fn turn(
+        &mut self,
+        at: Instant,
+        station: HostId,
+        [from, to]: [Option<HostId>; 2],
+        channel: Option<u8>,
+    ) -> io::Result<()> {
+        if from != to {
+            self.lead_over(station, to)?;
+        }
+        let channel = channel.map(u64::from);
+        self.tell(at, station, [from, to], |node, from, to| Event::CellChanged { node, from, to, channel });
         Ok(())
     }
 

@@ -1,10 +1,11 @@
 //! The emulator's thread: from devices into link models and from link models into devices.
 use super::capture::Capture;
 use super::direction::{Direction, damage};
-use super::events::{EventFeed, Fate, Head};
+use super::events::EventFeed;
 use super::{Command, Commands, EmulatedLink, EmulatorReport, Recording};
 use crate::fabric::LINK_MTU_BYTES;
-use crate::timing::Lateness;
+use crate::packets::{Label, Labelled};
+use crate::timing::{Lateness, RunEnd};
 use nix::sys::eventfd::EventFd;
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, PacketKind, QueueLimit};
@@ -42,6 +43,9 @@ pub(super) struct Carrier {
     clock: Clock,
     /// The start of the run on the event loop's clock; `None` before it began.
     epoch: Option<Duration>,
+    end: RunEnd,
+    /// What was done until then, once the run is over.
+    report: Option<EmulatorReport>,
     lateness: Lateness,
     /// When the packets of the batch at hand were due.
     due: Vec<Instant>,
@@ -52,7 +56,7 @@ pub(super) struct Carrier {
 }
 
 impl Carrier {
-    /// Takes over the devices of `links`.
+    /// Takes over the devices of `links`. `clock` was started before any that tells the time of a run.
     ///
     /// # Errors
     /// When the kernel refuses to watch a device.
@@ -61,8 +65,8 @@ impl Carrier {
         seed: Seed,
         stop: StopHandle,
         recording: Recording,
+        (clock, end): (Clock, RunEnd),
     ) -> io::Result<Self> {
-        let clock = Clock::start();
         let events = EventLoop::new(clock, stop)?;
         let (mut configs, mut devices) = (Vec::new(), Vec::new());
         let capture = recording.capture.as_deref();
@@ -85,6 +89,8 @@ impl Carrier {
             events,
             clock,
             epoch: None,
+            end,
+            report: None,
             lateness: Lateness::default(),
             due: Vec::new(),
             capture: capture.transpose()?,
@@ -119,15 +125,33 @@ impl Carrier {
     }
 
     fn begin(&mut self, clock: Clock) {
-        let running = clock.now() - Instant::ZERO;
-        self.epoch = Some(self.clock.now() - (Instant::ZERO + running));
+        self.epoch = Some(clock.started_after(self.clock));
         self.next_sample = self.series.map(|interval| Instant::ZERO + interval);
         self.start_afresh();
     }
 
-    /// The run's time.
+    /// The run's time, which goes on behind its end only once that has been seen.
     fn now(&self) -> Instant {
-        self.clock.now() - self.epoch.unwrap_or_default()
+        let now = self.clock.now() - self.epoch.unwrap_or_default();
+        if self.is_running() { now.min(self.end.get()) } else { now }
+    }
+
+    /// Whether what happens belongs to the run.
+    const fn is_running(&self) -> bool {
+        self.epoch.is_some() && self.report.is_none()
+    }
+
+    /// Counts up what was done, if the run is over.
+    fn close_if_over(&mut self) -> io::Result<()> {
+        let end = self.end.get();
+        if self.is_running() && self.now() >= end {
+            self.work_off();
+            if let Some(capture) = self.capture.take() {
+                capture.finish()?;
+            }
+            self.report = Some(self.report_at(end));
+        }
+        Ok(())
     }
 
     /// Carries packets until stopped.
@@ -139,21 +163,24 @@ impl Carrier {
         let mut ready = Vec::new();
         let mut turn_began = self.clock.now();
         loop {
-            self.deliver_due();
+            self.work_off();
+            self.close_if_over()?;
             let next = self.agenda.peek().map(|Reverse((at, _))| *at);
-            let next = [next, self.next_sample].into_iter().flatten().min();
+            let of_run = [self.next_sample, Some(self.end.get()).filter(|end| *end < Instant::MAX)];
+            let of_run = of_run.into_iter().flatten().filter(|_| self.is_running());
+            let next = next.into_iter().chain(of_run).min();
             let deadline = next.map(|at| at + self.epoch.unwrap_or_default());
             if self.events.wait(deadline, &mut ready)? == Wake::Stop {
-                if let Some(capture) = self.capture.take() {
-                    capture.finish()?;
-                }
-                return Ok(self.report());
+                self.end.bring_forward(self.now() - Instant::ZERO);
+                self.close_if_over()?;
+                return Ok(self.report.unwrap_or_default());
             }
             let left = TURN.saturating_sub(self.clock.now() - turn_began);
             if !left.is_zero() {
                 std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos()));
             }
             turn_began = self.clock.now();
+            self.close_if_over()?;
             for &token in &ready {
                 if token == WAKE_TOKEN {
                     // Only clears the readiness.
@@ -163,7 +190,6 @@ impl Carrier {
                     self.take_from(token as usize)?;
                 }
             }
-            self.sample();
         }
     }
 
@@ -185,25 +211,29 @@ impl Carrier {
         if let (Some(capture), Some(_)) = (&mut self.capture, self.epoch) {
             capture.packet(now, index / 2, index.is_multiple_of(2), &packet)?;
         }
-        let head = self.observed().map(|_| Head::of(&packet));
+        let label = self.observed().map_or(Label::default(), |feed| feed.sent(now, index, &packet));
         let (size_bytes, kind) = (packet.len() as u32, kind_of(&packet));
+        let packet = Labelled { packet, label };
         let outcome = self.directions[index].link.enqueue_kind(now, size_bytes, kind, packet);
-        if let (Some(feed), Some(head)) = (self.observed(), head) {
-            feed.packet(now, index, Fate::Sent, head);
-            if let Err(dropped) = outcome {
-                feed.packet(now, index, Fate::Dropped(dropped.reason), head);
-            }
+        if let (Some(feed), Err(dropped)) = (self.observed(), outcome) {
+            feed.dropped(now, index, dropped.reason, &dropped.packet);
         }
         Ok(())
     }
 
     /// Whoever wants to know what passes, once the run has begun.
     fn observed(&self) -> Option<&EventFeed> {
-        self.events_seen.as_ref().filter(|_| self.epoch.is_some())
+        self.events_seen.as_ref().filter(|_| self.is_running())
     }
 
-    /// Hands everything whose time has come to the kernel at the other end.
-    fn deliver_due(&mut self) {
+    /// Does what is due, and takes a sample where an interval has ended by then.
+    fn work_off(&mut self) {
+        let now = self.deliver_due();
+        self.sample(now);
+    }
+
+    /// Hands everything whose time has come to the kernel at the other end; returns until when that was.
+    fn deliver_due(&mut self) -> Instant {
         let mut now = self.now();
         while let Some(&Reverse((at, index))) = self.agenda.peek() {
             if at > now {
@@ -219,41 +249,45 @@ impl Carrier {
             self.sweep(index, now);
             self.schedule(index);
         }
+        now
     }
 
     /// Hands a batch of what is due in one direction over, together where it is of one flow; returns the time after it.
     fn deliver(&mut self, index: usize, now: Instant) -> Instant {
+        let running = self.is_running();
         let (direction, target) = (&mut self.directions[index], &self.devices[index ^ 1]);
-        let observed = self.events_seen.as_ref().filter(|_| self.epoch.is_some());
+        let observed = self.events_seen.as_ref().filter(|_| running);
         self.due.clear();
         for _ in 0..BATCH_PACKETS {
             let Some(mut delivery) = direction.link.poll_delivery(now) else { break };
+            let Labelled { packet, label } = &mut delivery.packet;
             if delivery.corrupted {
-                damage(&mut delivery.packet, &mut direction.damage);
+                label.damaged = true;
+                damage(packet, &mut direction.damage);
             }
             if delivery.marked {
                 // It was an IP packet when it was judged.
-                let _ = prismux_wire::ip::set_ecn(delivery.packet.buffer_mut(), Ecn::Ce);
+                let _ = prismux_wire::ip::set_ecn(packet.buffer_mut(), Ecn::Ce);
             }
             self.due.push(delivery.at);
             if let Some(feed) = observed {
-                feed.packet(now, index, Fate::Delivered, Head::of(&delivery.packet));
+                feed.delivered(now, index, &delivery.packet);
             }
-            target.write(&delivery.packet);
+            target.write(&delivery.packet.packet);
         }
         target.flush();
         direction.refused_packets += target.take_refused();
         let now = self.clock.now() - self.epoch.unwrap_or_default();
         // The first of a batch was not kept waiting by the others, but the kernel had it no earlier.
         self.due.iter().for_each(|&at| self.lateness.record(now - at));
-        now
+        self.now()
     }
 
     /// Frees what an outage took out of a link.
     fn sweep(&mut self, index: usize, now: Instant) {
         while let Some(dropped) = self.directions[index].link.poll_dropped() {
             if let Some(feed) = self.observed() {
-                feed.packet(now, index, Fate::Dropped(dropped.reason), Head::of(&dropped.packet));
+                feed.dropped(now, index, dropped.reason, &dropped.packet);
             }
         }
     }
@@ -300,10 +334,9 @@ impl Carrier {
     }
 
     /// Takes a sample of every direction when an interval of the series has ended.
-    fn sample(&mut self) {
-        let now = self.now();
+    fn sample(&mut self, now: Instant) {
         while let (Some(at), Some(interval)) = (self.next_sample, self.series) {
-            if at > now {
+            if at > now || !self.is_running() {
                 break;
             }
             for direction in &mut self.directions {
@@ -313,8 +346,7 @@ impl Carrier {
         }
     }
 
-    fn report(mut self) -> EmulatorReport {
-        let now = self.now();
+    fn report_at(&mut self, now: Instant) -> EmulatorReport {
         let mut reports = self.directions.iter_mut().map(|direction| direction.report(now));
         let mut links = Vec::new();
         while let (Some(forward), Some(reverse)) = (reports.next(), reports.next()) {

@@ -1,5 +1,6 @@
 //! One direction of a link at work.
 use super::DirectionReport;
+use crate::packets::Labelled;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_link::{Link, LinkConfig};
 use prismux_linux::packet::PacketBuf;
@@ -7,7 +8,7 @@ use prismux_units::{Instant, Rate};
 
 /// A link model and what is counted around it.
 pub(super) struct Direction {
-    pub link: Link<PacketBuf>,
+    pub link: Link<Labelled>,
     /// The instant for which an entry lies in the agenda, so that later entries can be told from stale ones.
     pub scheduled: Option<Instant>,
     pub damage: RandomStream,

@@ -1,15 +1,14 @@
 //! Events of the run as the links see them: what was handed to each, what came out, what went no further.
 //!
 //! The emulator's thread hands over a header and a time, no more; another thread finds out what the packet is and
-//! writes it down, so that recording never delays a packet.
-use crate::orders::{Carrier, FIRST_PORT, FlowOrders, Orders};
+//! writes it down, so that recording never delays a packet. Only where there is an air too does it look for the number
+//! that a packet has had there, or will have.
+use crate::orders::Orders;
+use crate::packets::{FlowNames, Label, Labelled, Numbering};
 use prismux_link::{self as link, LinkChange};
-use prismux_plan::Link;
+use prismux_plan::{Link, NodeId};
 use prismux_trace::event::{DropReason, Event, EventSink, PacketSummary, SharedLog};
 use prismux_units::{Duration, Instant, Rate};
-use prismux_wire::gre::{GRE_IN_UDP_PORT, ether_type};
-use prismux_wire::ip::protocol;
-use prismux_wire::{GreHeader, IpPacket, TcpPacket, UdpPacket};
 use std::borrow::Cow;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
@@ -19,21 +18,27 @@ const HEAD_BYTES: usize = 128;
 
 /// What became of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+enum Fate {
+    /// It leaves its sender's node, before it is sent.
+    SetsOut,
     Sent,
     Delivered,
+    /// It is at the node that it is for, after it was delivered.
+    Arrived,
+    /// The same, but damaged on its way.
+    Spoilt,
     Dropped(link::DropReason),
 }
 
 /// The beginning of a packet.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Head {
+struct Head {
     bytes: [u8; HEAD_BYTES],
     packet_bytes: usize,
 }
 
 impl Head {
-    pub fn of(packet: &[u8]) -> Self {
+    fn of(packet: &[u8]) -> Self {
         let mut bytes = [0; HEAD_BYTES];
         let kept = packet.len().min(HEAD_BYTES);
         bytes[..kept].copy_from_slice(&packet[..kept]);
@@ -43,7 +48,7 @@ impl Head {
 
 /// Something that the emulator saw, in a direction as the carrier counts them.
 enum Seen {
-    Packet { at: Instant, direction: usize, fate: Fate, head: Head },
+    Packet { at: Instant, direction: usize, fate: Fate, head: Head, number: Option<u64> },
     Change { at: Instant, direction: usize, change: LinkChange, up: bool },
 }
 
@@ -52,6 +57,10 @@ enum Seen {
 pub(crate) struct EventFeed {
     seen: Option<Sender<Seen>>,
     writer: Option<JoinHandle<()>>,
+    /// Where there is an air.
+    numbering: Option<Numbering>,
+    /// By direction: the node that sends.
+    senders: Vec<usize>,
 }
 
 impl EventFeed {
@@ -59,17 +68,48 @@ impl EventFeed {
     ///
     /// # Errors
     /// When the thread that writes cannot be started.
-    pub fn start(orders: &Orders<'_>, log: SharedLog) -> std::io::Result<Self> {
+    pub fn start(orders: &Orders<'_>, log: SharedLog, numbering: Option<Numbering>) -> std::io::Result<Self> {
         let (seen, received) = mpsc::channel();
         let writer = Writer::new(orders, log);
         let thread = std::thread::Builder::new().name("events".to_owned());
         let writer = thread.spawn(move || writer.run(&received))?;
-        Ok(Self { seen: Some(seen), writer: Some(writer) })
+        let senders = orders.plan.links.iter().flat_map(|link| link.ends.map(NodeId::index)).collect();
+        Ok(Self { seen: Some(seen), writer: Some(writer), numbering, senders })
     }
 
-    /// A packet had this fate.
-    pub fn packet(&self, at: Instant, direction: usize, fate: Fate, head: Head) {
-        self.put(Seen::Packet { at, direction, fate, head });
+    /// A packet has come out of a node and is given to a direction: what it is.
+    pub fn sent(&self, at: Instant, direction: usize, packet: &[u8]) -> Label {
+        let leaves = |numbering: &Numbering| numbering.leaves(at, self.senders[direction], packet);
+        let (label, sets_out) = self.numbering.as_ref().map(leaves).unwrap_or_default();
+        let fates = [sets_out.then_some(Fate::SetsOut), Some(Fate::Sent)];
+        fates.into_iter().flatten().for_each(|fate| self.packet(at, direction, fate, (packet, label)));
+        label
+    }
+
+    /// A packet has passed a direction, and is about to be handed to the node there.
+    pub fn delivered(&self, at: Instant, direction: usize, Labelled { packet, label }: &Labelled) {
+        let fate = |fate| self.packet(at, direction, fate, (packet, *label));
+        fate(Fate::Delivered);
+        let receiver = self.senders[direction ^ 1];
+        let enters = |numbering: &Numbering| numbering.enters(at, receiver, *label, packet);
+        if self.numbering.as_ref().is_some_and(enters) {
+            fate(if label.damaged { Fate::Spoilt } else { Fate::Arrived });
+        }
+    }
+
+    /// A direction has dropped a packet.
+    pub fn dropped(
+        &self,
+        at: Instant,
+        direction: usize,
+        reason: link::DropReason,
+        Labelled { packet, label }: &Labelled,
+    ) {
+        self.packet(at, direction, Fate::Dropped(reason), (packet, *label));
+    }
+
+    fn packet(&self, at: Instant, direction: usize, fate: Fate, (packet, label): (&[u8], Label)) {
+        self.put(Seen::Packet { at, direction, fate, head: Head::of(packet), number: label.number });
     }
 
     /// A direction changed.
@@ -100,22 +140,14 @@ struct Writer {
     log: SharedLog,
     /// Name and ends of each link.
     links: Vec<(String, [String; 2])>,
-    /// Name of each flow, in the order of their ports, and whether its segments say where they belong in the stream.
-    flows: Vec<(String, bool)>,
+    flows: FlowNames,
 }
 
 impl Writer {
     fn new(orders: &Orders<'_>, log: SharedLog) -> Self {
         let plan = orders.plan;
         let link = |link: &Link| (link.name.clone(), link.ends.map(|end| plan[end].name.clone()));
-        // The sequence numbers of MPTCP's subflows are not those of the stream.
-        let is_plain = |carrier: &Carrier| matches!(carrier, Carrier::Tcp | Carrier::OwnTcp(_));
-        let flow = |orders: &FlowOrders<'_>| (orders.flow.name.clone(), is_plain(&orders.carrier));
-        Self {
-            log,
-            links: plan.links.iter().map(link).collect(),
-            flows: orders.flows.iter().map(flow).collect(),
-        }
+        Self { log, links: plan.links.iter().map(link).collect(), flows: FlowNames::new(orders) }
     }
 
     fn run(mut self, seen: &Receiver<Seen>) {
@@ -133,21 +165,28 @@ impl Writer {
                     delay_ns: change.delay.map(Duration::as_nanos),
                     up,
                 },
-                Seen::Packet { fate, head, .. } => {
+                Seen::Packet { fate, head, number, .. } => {
                     // The parsers want the length that the headers tell.
                     whole.clear();
                     whole.extend_from_slice(&head.bytes[..head.packet_bytes.min(HEAD_BYTES)]);
                     whole.resize(head.packet_bytes, 0);
-                    let packet = summary(&self.flows, &whole);
-                    match fate {
-                        Fate::Sent => Event::PacketSent { link, from, packet },
-                        Fate::Delivered => Event::PacketDelivered { link, to, packet },
-                        Fate::Dropped(reason) => Event::PacketDropped {
+                    let packet = PacketSummary { number, ..self.flows.summary(&whole) };
+                    match (fate, number) {
+                        (Fate::SetsOut, _) => Event::PacketOriginated { node: from, packet },
+                        (Fate::Sent, _) => Event::PacketSent { link, from, packet },
+                        (Fate::Delivered, _) => Event::PacketDelivered { link, to, packet },
+                        (Fate::Dropped(reason), _) => Event::PacketDropped {
                             at: link,
                             from: Some(from),
                             reason: reason_of(reason),
                             packet,
                         },
+                        (Fate::Arrived, Some(number)) => Event::PacketArrived { node: to, number },
+                        (Fate::Arrived, None) => continue,
+                        (Fate::Spoilt, _) => {
+                            let reason = DropReason::Corrupted;
+                            Event::PacketDropped { at: to, from: None, reason, packet }
+                        }
                     }
                 }
             };
@@ -163,39 +202,4 @@ fn reason_of(reason: link::DropReason) -> DropReason {
         link::DropReason::Lost => DropReason::Loss,
         link::DropReason::Down => DropReason::LinkDown,
     }
-}
-
-/// What a packet is: the flow by its port, in or out of a tunnel.
-fn summary<'a>(flows: &'a [(String, bool)], packet: &[u8]) -> PacketSummary<'a> {
-    let bytes = packet.len() as u32;
-    let inner = inner(packet).unwrap_or(packet);
-    let flow_of =
-        |ports: [u16; 2]| ports.iter().find_map(|port| flows.get(usize::from(port.checked_sub(FIRST_PORT)?)));
-    if let Ok(tcp) = TcpPacket::parse(inner)
-        && let Some((name, plain)) = flow_of([tcp.header.source_port, tcp.header.destination_port])
-    {
-        return match plain {
-            true => PacketSummary::tcp(Some(name), bytes, &tcp.header, tcp.payload_bytes()),
-            false => PacketSummary::opaque(Some(name), bytes),
-        };
-    }
-    let udp = UdpPacket::parse(inner).ok();
-    let flow = udp.and_then(|udp| flow_of([udp.header.source_port, udp.header.destination_port]));
-    PacketSummary::opaque(flow.map(|(name, _)| name.as_str()), bytes)
-}
-
-/// The packet inside a tunnel; `None` without one.
-fn inner(packet: &[u8]) -> Option<&[u8]> {
-    let ip = IpPacket::parse(packet).ok()?;
-    let gre = match ip.header.protocol {
-        protocol::GRE => ip.payload(packet),
-        protocol::UDP => {
-            let udp = UdpPacket::parse(packet).ok()?;
-            let ports = [udp.header.source_port, udp.header.destination_port];
-            ports.contains(&GRE_IN_UDP_PORT).then(|| udp.payload(packet))?
-        }
-        _ => return None,
-    };
-    let (header, length) = GreHeader::parse(gre).ok()?;
-    (header.protocol == ether_type::IPV4).then(|| &gre[length..])
 }

@@ -25,11 +25,28 @@ pub(crate) enum Access {
     Link(LinkId),
 }
 
-/// The cells of a medium, where it has any.
-pub(crate) fn cells_of(medium: &Medium) -> Option<&Cells> {
+/// Those over whom the other nodes of a medium are reached, one at a time: base stations, or gates of a cell in slots.
+pub(crate) struct Gates<'a> {
+    pub nodes: &'a [NodeId],
+    cells: Option<&'a Cells>,
+}
+
+impl Gates<'_> {
+    /// The link that a station uses where it hears none of them.
+    pub fn fallback_of(&self, station: NodeId) -> Option<LinkId> {
+        self.cells?.fallback_of(station)
+    }
+}
+
+/// The gates of a medium, where not all on it are neighbours.
+pub(crate) fn gates_of(medium: &Medium) -> Option<Gates<'_>> {
     match &medium.model {
-        MediumModel::Radio(radio) => radio.cells.as_ref(),
-        _ => None,
+        MediumModel::Radio(radio) => {
+            let cells = radio.cells.as_ref()?;
+            Some(Gates { nodes: &cells.base_stations, cells: Some(cells) })
+        }
+        MediumModel::Cell(cell) => Some(Gates { nodes: cell.gates(&medium.attached), cells: None }),
+        MediumModel::Bus(_) | MediumModel::External => None,
     }
 }
 
@@ -38,16 +55,16 @@ impl Topology {
     /// their other link, or the first base station.
     pub(super) fn lay_cells(&mut self, plan: &Plan) {
         for medium in &plan.media {
-            let Some(cells) = cells_of(medium) else { continue };
-            let stations = medium.attached.iter().filter(|node| !cells.base_stations.contains(node));
+            let Some(gates) = gates_of(medium) else { continue };
+            let stations = medium.attached.iter().filter(|node| !gates.nodes.contains(node));
             self.stations.extend(stations.map(|node| node.index()));
         }
         for medium in &plan.media {
-            let Some(cells) = cells_of(medium) else { continue };
-            let Some(first) = cells.base_stations.first() else { continue };
-            for station in medium.attached.iter().filter(|node| !cells.base_stations.contains(node)) {
+            let Some(gates) = gates_of(medium) else { continue };
+            let Some(first) = gates.nodes.first() else { continue };
+            for station in medium.attached.iter().filter(|node| !gates.nodes.contains(node)) {
                 self.nodes[station.index()].changes_links = true;
-                let access = match cells.fallback_of(*station) {
+                let access = match gates.fallback_of(*station) {
                     Some(link) => Access::Link(link),
                     None => Access::BaseStation(first.index()),
                 };

@@ -93,7 +93,7 @@ impl<'a> Host<'a> {
             packet: vec![0; LINK_MTU_BYTES as usize],
             sent: Sent::default(),
             next_sample: orders.schedule.start,
-            watch: WindowWatch::new(orders.events.clone(), &orders.flow),
+            watch: WindowWatch::new(orders.events.clone(), &orders.flow, orders.schedule.stop),
             orders,
         }
     }

@@ -133,7 +133,7 @@ impl TcpFlow {
         let mut sampler = Sampler {
             interval: self.sample_interval,
             next: self.schedule.start,
-            watch: WindowWatch::new(self.events.clone(), &self.name),
+            watch: WindowWatch::new(self.events.clone(), &self.name, self.schedule.stop),
         };
         let mut content = Content::new(self.seed, &self.name);
         let mut left = self.bytes.unwrap_or(u64::MAX);

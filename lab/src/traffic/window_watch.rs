@@ -13,17 +13,19 @@ pub(crate) struct WindowWatch<'a> {
     log: Option<SharedLog>,
     flow: &'a str,
     next: Instant,
+    /// When the flow is over; what is seen later says nothing of it.
+    stop: Instant,
 }
 
 impl<'a> WindowWatch<'a> {
-    /// For the flow called `flow`.
-    pub fn new(log: Option<SharedLog>, flow: &'a str) -> Self {
-        Self { log, flow, next: Instant::ZERO }
+    /// For the flow called `flow`, which is over at `stop`.
+    pub fn new(log: Option<SharedLog>, flow: &'a str, stop: Instant) -> Self {
+        Self { log, flow, next: Instant::ZERO, stop }
     }
 
     /// Looks, if it is time; `infos` answers what is known of the connection or of each subflow.
     pub fn look(&mut self, now: Instant, infos: impl FnOnce() -> Option<Vec<TcpInfo>>) {
-        let Some(log) = self.log.as_mut().filter(|_| now >= self.next) else { return };
+        let Some(log) = self.log.as_mut().filter(|_| (self.next..=self.stop).contains(&now)) else { return };
         self.next = now + INTERVAL;
         let Some(infos) = infos().filter(|infos| !infos.is_empty()) else { return };
         let sum = |of: fn(&TcpInfo) -> u64| infos.iter().map(of).sum();

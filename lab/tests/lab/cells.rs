@@ -1,4 +1,5 @@
 //! Base stations, and hosts that hand over between them on the air, with the kernel's TCP and UDP at the ends.
+use crate::followed;
 use crate::plans::{link, recorded, run, seconds};
 use crate::radio::routing;
 use prismux_lab::LabOutcome;
@@ -7,7 +8,9 @@ use prismux_plan::{
 };
 use prismux_trace::event::{Event, Record};
 use prismux_units::{ByteCount, Instant, Rate};
-use prismux_wireless::{AssociationConfig, MacConfig, Mobility, Position, Propagation, RadioConfig};
+use prismux_wireless::{
+    AssociationConfig, ChannelConfig, MacConfig, Mobility, Position, Propagation, RadioConfig,
+};
 
 /// Base stations reach so far.
 const RANGE_M: f64 = 350.0;
@@ -52,6 +55,7 @@ impl Street {
                 association: AssociationConfig { filter_coefficient: 0, ..AssociationConfig::lte() },
                 forwards,
                 fallback: Vec::new(),
+                relays_below_db: None,
             }),
             ..Radio::new(
                 radio,
@@ -101,7 +105,7 @@ fn gateways(events: &[Record<'static>]) -> Vec<String> {
 fn changes(events: &[Record<'static>]) -> Vec<(u64, String)> {
     let name = |cell: &Option<_>| cell.as_ref().map_or("none".to_owned(), ToString::to_string);
     let change = |record: &Record<'static>| match &record.event {
-        Event::CellChanged { node, from, to } => {
+        Event::CellChanged { node, from, to, .. } => {
             Some((record.time_ns / 1_000_000, format!("{node}: {} to {}", name(from), name(to))))
         }
         _ => None,
@@ -213,6 +217,14 @@ pub fn behind_relays() {
     assert!(count(&outcome, "car1", "acknowledged_bytes") > bytes, "car1 passes on what goes to car2");
     assert!(count(&outcome, "car2", "packets_sent_to_gateways") > received);
     air_is_told(&outcome, &events);
+    // Over two links, into the cell, and over two cars on, in a tunnel.
+    let ways = followed::ways(&events);
+    let there = ["server", "core", "b0", "car0", "car1", "car2"];
+    let [so, all] = followed::over(&ways, "download", "car2", &there);
+    assert!(so > 100 && so == all, "{so} of {all} segments");
+    let back = ["car2", "car1", "car0", "b0", "core", "server"];
+    let [so, all] = followed::over(&ways, "reports", "server", &back);
+    assert!(so > 20 && all as u64 == received, "{so} of {all} reports");
 }
 
 /// The log has each frame, and where everybody is.
@@ -257,4 +269,73 @@ pub fn over_a_relay_and_back() {
     assert_eq!(gateways(&events), ["car0: none to car1", "car0: car1 to none"]);
     let [near, behind, back] = [0..4, 8..13, 16..20].map(|samples| arrived(&outcome, "download", samples));
     assert!(near > 400_000.0 && behind > 200_000.0 && back > 400_000.0, "{near}, {behind} and {back} bytes");
+}
+
+/// Two hosts of a base station with two radios have one each, and more than one radio takes.
+pub fn over_two_radios() {
+    let mut street = Street::new(3.0, [20.0, -20.0].map(parked).to_vec(), false);
+    let MediumModel::Radio(radio) = &mut street.plan.media[0].model else { unreachable!() };
+    radio.further_radios = vec![FurtherRadio::new(0, 11)];
+    let traffic = Traffic::Cbr { rate: Rate::from_mbps(4), packet: ByteCount::new(1028) };
+    for (name, car) in [("one", street.cars[0]), ("other", street.cars[1])] {
+        street.plan.flow(Flow::new(name, street.server, car, Transport::Udp).traffic(traffic.clone()));
+    }
+    let (outcome, events) = recorded(&street.plan);
+    let channel = |record: &Record<'static>| match &record.event {
+        Event::CellChanged { node, to, channel, .. } => {
+            Some((node.to_string(), to.as_ref().map(ToString::to_string), *channel))
+        }
+        _ => None,
+    };
+    let told: Vec<_> = events.iter().filter_map(channel).collect();
+    let on = |car: &str, channel| (car.to_owned(), Some("b0".to_owned()), Some(channel));
+    assert_eq!(told, [on("car0", 1), on("car1", 11)]);
+    // 802.11b takes 5.1 Mbit/s.
+    for flow in ["one", "other"] {
+        let [sent, received] = outcome.flows[flow].packets.expect("packets");
+        assert!(sent > 1400 && received * 100 > sent * 95, "{flow}: {received} of {sent}");
+    }
+    assert!(count(&outcome, "b0", "frames_sent") > 2700, "both radios count");
+}
+
+/// A base station with 802.11a that reaches 100 m, and 802.11b: a download goes on over the second when its receiver
+/// leaves the reach of the first.
+pub fn from_radio_to_radio() {
+    let mut street = Street::new(6.0, vec![drive(10.0, 210.0, 4)], false);
+    let MediumModel::Radio(radio) = &mut street.plan.media[0].model else { unreachable!() };
+    let mut of_a = ChannelConfig { channel: 36, radio: radio.radio, mac: MacConfig::ofdm() };
+    of_a.radio.receive_threshold_w = of_a.radio.mean_power_w(100.0);
+    radio.channel_settings = vec![of_a];
+    radio.channels[0] = 36;
+    radio.further_radios = vec![FurtherRadio::new(0, 1)];
+    street.plan.flow(Flow::new("download", street.server, street.cars[0], Transport::Tcp));
+    let (outcome, events) = recorded(&street.plan);
+    // 3 dB beyond 100 m are 125.9 m, passed at 2.32 s: measured at 2.4 s, still so after 160 ms, at 2.6 s, and 50 ms
+    // without a link.
+    let expected = [(0, "car0: none to b0".to_owned()), (2650, "car0: b0 to b0".to_owned())];
+    assert_eq!(changes(&events), expected);
+    let [near, far] = [0..3, 8..12].map(|samples| arrived(&outcome, "download", samples) / 1e6);
+    // 802.11a carries some 25 Mbit/s of TCP, 802.11b 5.
+    assert!(near > 2.0 && (0.6..1.3).contains(&far), "{near} and {far} MB");
+}
+
+/// A car that hears its base station, but weakly, is reached over one that hears it well, until it comes nearer.
+pub fn over_a_relay_at_the_edge() {
+    let mut street = Street::new(9.0, vec![parked(-60.0), parked(-300.0)], false);
+    let MediumModel::Radio(radio) = &mut street.plan.media[0].model else { unreachable!() };
+    let at = |(s, x_m): (u64, f64)| (Instant::from_secs(s), Position { x_m, y_m: 30.0 });
+    let stops = [(0, -300.0), (4, -300.0), (6, -100.0), (9, -100.0)].map(at);
+    *radio.mobility.last_mut().expect("a car") = Mobility::through(&stops).expect("a movement");
+    radio.cells.as_mut().expect("cells").relays_below_db = Some(6.0);
+    let mut street = street.with_relays(routing("aodv"));
+    street.plan.flow(Flow::new("download", street.server, street.cars[1], Transport::Tcp));
+    let (outcome, events) = recorded(&street.plan);
+    assert_eq!(gateways(&events), ["car1: none to car0", "car1: car0 to none"]);
+    let names: Vec<String> = changes(&events).into_iter().map(|(_, change)| change).collect();
+    assert_eq!(names, ["car0: none to b0", "car1: none to b0"], "it belongs to the cell all the time");
+    let bytes = outcome.flows["download"].arrivals.total_bytes;
+    let relayed = count(&outcome, "car0", "packets_relayed");
+    assert!(relayed > 500 && relayed < bytes / 1448 * 3 / 2, "{relayed} packets for {bytes} bytes");
+    let [over, direct] = [2..8, 14..18].map(|samples| arrived(&outcome, "download", samples));
+    assert!(over > 400_000.0 && direct > 400_000.0, "{over} and {direct} bytes");
 }

@@ -1,8 +1,9 @@
 //! Links against what they are told to be.
-use crate::plans::{A, B, assert_near, link, lossy, options, run, seconds, two_hosts, warmed_up};
+use crate::plans::{A, B, assert_near, link, lossy, options, recorded, run, seconds, two_hosts, warmed_up};
 use prismux_lab::{self as lab, LabOptions};
-use prismux_link::{Jitter, LinkChange, LinkConfig};
+use prismux_link::{Jitter, LinkChange, LinkConfig, QueueLimit};
 use prismux_plan::{Action, Directions, Flow, LinkId, Traffic, Transport};
+use prismux_trace::event::{Event, Record};
 use prismux_trace::pcapng::{self, Direction};
 use prismux_units::{ByteCount, Duration, Probability, Rate};
 use prismux_wire::TcpPacket;
@@ -155,4 +156,29 @@ pub fn capture() {
         Some(tcp.payload(&packet.bytes).len() as u64)
     });
     assert!(payloads.sum::<u64>() >= 300_000);
+}
+
+/// A queue of half a second is full at the end: what leaves it later neither counts nor is written down.
+pub fn end() {
+    let rate = Rate::from_mbps(20);
+    let traffic = Traffic::Cbr { rate: Rate::from_mbps(40), packet: ByteCount::new(1000) };
+    let load = Flow::new("load", A, B, Transport::Udp).traffic(traffic);
+    let deep = link(20, 0).with_queue(QueueLimit::Packets(1250));
+    let mut plan = two_hosts(2.0, deep, load);
+    plan.measure.interval = Some(seconds(0.5));
+    let (outcome, events) = recorded(&plan);
+    let stats = outcome.emulator.links[0].0.stats;
+    let possible = rate.as_bps() / 8 * 2;
+    assert!(stats.delivered_bytes <= possible, "{stats:?}");
+    // A sender on a busy machine may begin a few milliseconds late.
+    assert_near("bytes carried", stats.delivered_bytes as f64, possible as f64, 0.1);
+    let waiting = stats.offered_packets - stats.delivered_packets - stats.dropped_packets();
+    assert!((1200..=1251).contains(&waiting), "{waiting} packets wait at the end");
+    let series = &outcome.emulator.links[0].0.delivered_bytes;
+    assert_eq!((series.len(), series.iter().sum::<u64>()), (4, stats.delivered_bytes), "{series:?}");
+    let delivered =
+        |record: &&Record<'_>| matches!(&record.event, Event::PacketDelivered { to, .. } if to == "b");
+    assert_eq!(events.iter().filter(delivered).count() as u64, stats.delivered_packets);
+    let last = events.iter().map(|record| record.time_ns).max().expect("events");
+    assert!(last <= plan.duration.as_nanos(), "{last} ns is after the end");
 }

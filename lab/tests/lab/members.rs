@@ -57,7 +57,7 @@ pub fn mptcp() {
 
 pub fn mptcp_members_come_and_go() {
     let mut plan = community(
-        9.0,
+        13.0,
         &[link(4, 10), link(4, 10)],
         download(Transport::Mptcp(prismux_plan::MptcpSettings::DEFAULT)),
     );
@@ -70,7 +70,8 @@ pub fn mptcp_members_come_and_go() {
     let busy = |range: std::ops::Range<usize>| wwan2[range].iter().sum::<f64>() > 1e6;
     assert!(busy(2..5), "before it leaves: {wwan2:?}");
     assert!(!busy(6..10), "while it is away: {wwan2:?}");
-    assert!(busy(14..18), "after it is back: {wwan2:?}");
+    // The kernel asks for a new subflow when it likes, later on a busy machine.
+    assert!(busy(14..26), "after it is back: {wwan2:?}");
 }
 
 pub fn proxied_download() {

@@ -1,14 +1,15 @@
 //! Hosts on one air, with the kernel's TCP and UDP at the ends.
-use crate::plans::{assert_near, run, seconds};
+use crate::plans::{assert_near, recorded, run, seconds};
 use prismux_lab::LabOutcome;
 use prismux_plan::{
     Action, Flow, FurtherRadio, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport,
     registry,
 };
 use prismux_tcp::TcpProfile;
+use prismux_trace::event::Event;
 use prismux_units::{ByteCount, Duration, Rate};
 use prismux_wireless::{
-    Coordination, HostId, MacConfig, Mobility, PollingConfig, Position, RadioConfig, Role,
+    ChannelConfig, Coordination, HostId, MacConfig, Mobility, PollingConfig, Position, RadioConfig, Role,
 };
 
 pub fn routing(name: &str) -> Routing {
@@ -16,7 +17,7 @@ pub fn routing(name: &str) -> Routing {
 }
 
 /// Hosts 200 m apart in a line: each hears its neighbours alone.
-fn line(hosts: u32, duration_s: f64, routing: Routing, flow: impl Fn(NodeId, NodeId) -> Flow) -> Plan {
+pub fn line(hosts: u32, duration_s: f64, routing: Routing, flow: impl Fn(NodeId, NodeId) -> Flow) -> Plan {
     let mut plan = Plan::new("on the air", seconds(duration_s));
     let nodes: Vec<NodeId> = (0..hosts).map(|host| plan.host(&format!("h{host}"))).collect();
     let place = |host: u32| Mobility::Static(Position { x_m: 200.0 * f64::from(host), y_m: 0.0 });
@@ -71,6 +72,29 @@ pub fn relayed_between_channels() {
     assert!(one > 100_000 && two > one * 3 / 2, "{two} bytes with two radios, {one} with one");
 }
 
+/// A relay between 802.11a and 802.11b passes on as much as 802.11b takes.
+pub fn relayed_between_kinds() {
+    let cbr = |from, to| {
+        let traffic = Traffic::Cbr { rate: Rate::from_mbps(6), packet: ByteCount::new(1028) };
+        Flow::new("load", from, to, Transport::Udp).traffic(traffic)
+    };
+    let mut plan = line(3, 4.0, routing("aodv"), cbr);
+    let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!() };
+    radio.mac = MacConfig::dsss();
+    let of_a = ChannelConfig { channel: 36, radio: radio.radio, mac: MacConfig::ofdm() };
+    radio.channel_settings = vec![of_a];
+    (radio.channels, radio.further_radios) = (vec![36, 36, 1], vec![FurtherRadio::new(1, 1)]);
+    let outcome = run(&plan);
+    // Microseconds: DIFS, 15.5 slots, data and ACK with their preambles, SIFS.
+    let frames = [(1028.0 + 36.0) * 8.0 / 11.0, 14.0 * 8.0 / 2.0];
+    let exchange_us = 50.0 + 310.0 + 10.0 + frames.iter().map(|us| us + 192.0).sum::<f64>();
+    let received = outcome.flows["load"].arrivals.total_bytes as f64 / 1000.0;
+    assert_near("packets that arrived", received, 4e6 / exchange_us, 0.1);
+    // The relay refuses the rest, and not the sender, whose channel takes it all once there is a route.
+    let [by_sender, by_relay] = ["h0", "h1"].map(|host| count(&outcome, host, "interface_queue_drops"));
+    assert!(by_relay > 100 && by_sender * 3 < by_relay, "{by_sender} at the sender, {by_relay} at the relay");
+}
+
 /// A host out of the reach of one that polls sends over a relay in its cell, which has a second radio.
 pub fn relayed_into_a_polled_cell() {
     let cbr = |from, to| {
@@ -121,9 +145,10 @@ pub fn relayed() {
     relayed_by("aodv", seconds(0.0), 8.0);
 }
 
-/// The same with routes that are known only once their updates have gone round.
+/// The same with routes that are known only once their updates have gone round. Nobody acknowledges an update: one that
+/// is lost comes again 15 s later, so there is time for two periods.
 pub fn relayed_by_known_routes() {
-    relayed_by("dsdv", seconds(22.0), 30.0);
+    relayed_by("dsdv", seconds(37.0), 45.0);
 }
 
 fn relayed_by(name: &str, start: Duration, duration_s: f64) {
@@ -141,4 +166,63 @@ fn relayed_by(name: &str, start: Duration, duration_s: f64) {
         assert!(passed_on > arrived, "{name}: {relay} passed {passed_on} of {arrived} bytes on");
     }
     assert!(count(&outcome, "h0", "routing_control_packets") > 0, "{name}");
+}
+
+/// Two ways of two hops between the ends of a square. The relay in use is killed while datagrams go over it: its radio
+/// falls silent, and they take the other way. One that is started again relays again, when the other dies.
+pub fn rerouted() {
+    for name in ["dsr", "aodv"] {
+        let calls = |from, to| {
+            let traffic = Traffic::Cbr { rate: Rate::from_kbps(100), packet: ByteCount::new(500) };
+            Flow::new("calls", from, to, Transport::Udp).traffic(traffic)
+        };
+        let mut plan = line(3, 12.0, routing(name), calls);
+        let other = plan.host("other");
+        plan.media[0].attached.push(other);
+        let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!() };
+        // The relays do not hear each other: 260 m, where 250 m are heard.
+        let places = [[0.0, 0.0], [200.0, 130.0], [400.0, 0.0], [200.0, -130.0]];
+        radio.mobility = places.map(|[x_m, y_m]| Mobility::Static(Position { x_m, y_m })).into();
+        let first = plan.media[0].attached[1];
+        plan.event(seconds(4.0), Action::Kill(first));
+        plan.event(seconds(8.0), Action::Restart(first));
+        plan.event(seconds(9.0), Action::Kill(other));
+        plan.measure.interval = Some(seconds(1.0));
+        let outcome = run(&plan);
+        let arrived = &outcome.result.series.as_ref().expect("a series").flows["calls"].goodput_bps;
+        // A second may pass until a broken link is noticed and another way known.
+        for part in [1..4, 6..9, 11..12] {
+            let sum: f64 = arrived[part.clone()].iter().sum();
+            assert!(sum > 80_000.0 * part.len() as f64, "{name}, {part:?}: {arrived:?}");
+        }
+        let passed = ["h1", "other"].map(|relay| count(&outcome, relay, "acknowledged_bytes"));
+        assert!(passed.into_iter().min() > Some(20_000), "{name}: {passed:?} bytes by both");
+    }
+}
+
+/// Frames last as long as the packet and the protocol's header on it take: four bytes and four for a source route, and
+/// as many for each host between (RFC 4728).
+pub fn lengths() {
+    let preamble_us = 192;
+    for (name, header_bytes) in [("dsr", 12), ("aodv", 0)] {
+        let calls = |from, to| {
+            let traffic = Traffic::Cbr { rate: Rate::from_kbps(100), packet: ByteCount::new(500) };
+            Flow::new("calls", from, to, Transport::Udp).traffic(traffic)
+        };
+        let (_, events) = recorded(&line(3, 3.0, routing(name), calls));
+        let airtimes: Vec<u64> = events.iter().filter_map(|record| airtime_of_data(&record.event)).collect();
+        let wanted_us = preamble_us + (500 + header_bytes + 34) * 8 / 2;
+        assert!(airtimes.len() > 50, "{name}: {} frames", airtimes.len());
+        assert!(
+            airtimes.iter().all(|ns| *ns == wanted_us * 1000),
+            "{name}: {airtimes:?}, not {wanted_us} us"
+        );
+    }
+}
+
+fn airtime_of_data(event: &Event<'_>) -> Option<u64> {
+    match event {
+        Event::FrameSent { kind, flow: Some(_), airtime_ns, .. } if kind == "data" => Some(*airtime_ns),
+        _ => None,
+    }
 }

@@ -25,6 +25,7 @@ pub struct Transmission {
 #[derive(Debug, Clone)]
 pub struct AssistedScheduler {
     period_slots: usize,
+    rule: ConflictRule,
     /// Packets scheduled of each flow so far, `None` before its first backlog.
     service: Vec<Option<u64>>,
     /// What lies beyond the last period, with slots counted from its end.
@@ -44,14 +45,21 @@ pub struct Period {
 }
 
 impl AssistedScheduler {
-    /// For `flows` flows, with periods of `period_slots` slots (at least one).
+    /// For `flows` flows at first, with periods of `period_slots` slots (at least one).
     pub fn new(flows: usize, period_slots: usize) -> Self {
         Self {
             period_slots: period_slots.max(1),
+            rule: ConflictRule::ReceiverSide,
             service: vec![None; flows],
             carried: Vec::new(),
             journeys: 0,
         }
+    }
+
+    /// The same by another rule of what may share a slot.
+    #[must_use]
+    pub fn with_rule(self, rule: ConflictRule) -> Self {
+        Self { rule, ..self }
     }
 
     /// Slots of a period.
@@ -60,10 +68,11 @@ impl AssistedScheduler {
     }
 
     /// The next period, for hosts that hear one another as in `reach`, with each flow's route, if it has any, and
-    /// backlog in packets.
+    /// backlog in packets: flows beyond those that were there before are new.
     pub fn draw(&mut self, reach: &Reach, routes: &[Option<Route>], backlog: &[u64]) -> Period {
-        let flows = self.service.len();
-        let mut timeline = Timeline::new(reach.hosts(), ConflictRule::ReceiverSide);
+        let flows = self.service.len().max(backlog.len());
+        self.service.resize(flows, None);
+        let mut timeline = Timeline::new(reach.hosts(), self.rule);
         let mut period = Period {
             slots: vec![Vec::new(); self.period_slots],
             scheduled: vec![0; flows],

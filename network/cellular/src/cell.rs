@@ -106,21 +106,9 @@ impl Cell {
         self.places.len().saturating_sub(1)
     }
 
-    /// The least range in metres, the same for all, that connects all hosts and the base station: the longest edge of
-    /// the minimum spanning tree (Prim 1957).
+    /// The least range in metres, the same for all, that connects all hosts and the base station.
     pub fn least_range_m(&self) -> f64 {
-        let Some((&first, rest)) = self.places.split_first() else { return 0.0 };
-        let mut outside: Vec<(Position, f64)> =
-            rest.iter().map(|&place| (place, place.distance_m2(first))).collect();
-        let mut longest: f64 = 0.0;
-        while let Some(nearest) = (0..outside.len()).min_by(|&a, &b| outside[a].1.total_cmp(&outside[b].1)) {
-            let (joined, edge) = outside.swap_remove(nearest);
-            longest = longest.max(edge);
-            for (place, distance) in &mut outside {
-                *distance = distance.min(place.distance_m2(joined));
-            }
-        }
-        libm::sqrt(longest)
+        least_range_m(&self.places)
     }
 
     /// The range in metres at which every host reaches the base station: what the cellular model needs.
@@ -128,6 +116,22 @@ impl Cell {
         let base = self.places.last().copied().unwrap_or_default();
         self.places.iter().map(|place| place.distance_m(base)).fold(0.0, f64::max)
     }
+}
+
+/// The least range in metres that connects all of `places`: the longest edge of the minimum spanning tree (Prim 1957).
+pub(crate) fn least_range_m(places: &[Position]) -> f64 {
+    let Some((&first, rest)) = places.split_first() else { return 0.0 };
+    let mut outside: Vec<(Position, f64)> =
+        rest.iter().map(|&place| (place, place.distance_m2(first))).collect();
+    let mut longest: f64 = 0.0;
+    while let Some(nearest) = (0..outside.len()).min_by(|&a, &b| outside[a].1.total_cmp(&outside[b].1)) {
+        let (joined, edge) = outside.swap_remove(nearest);
+        longest = longest.max(edge);
+        for (place, distance) in &mut outside {
+            *distance = distance.min(place.distance_m2(joined));
+        }
+    }
+    libm::sqrt(longest)
 }
 
 fn uniform(hosts: usize, side_m: f64, random: &mut RandomStream) -> Vec<Position> {

@@ -158,6 +158,11 @@ impl DualModeBase {
         Self { flows, selected: BTreeSet::new() }
     }
 
+    /// Among so many flows from now on.
+    pub fn set_flows(&mut self, flows: usize) {
+        self.flows = flows;
+    }
+
     /// A host asks for its flow.
     pub fn handle_request(&mut self, flow: usize, request: Request) {
         match request {

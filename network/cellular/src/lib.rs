@@ -11,7 +11,8 @@
 //! * [`Timeline`] and [`ConflictRule`]: which hops may share a slot.
 //! * [`AssistedScheduler`], [`DualModeHost`], [`DualModeBase`]: what the base station does for peers.
 //! * [`PowerModel`]: what a transmission costs.
-//! * [`simulation`]: all of them in virtual time.
+//! * [`slots`]: all of them in virtual time, for packets that carry something.
+//! * [`simulation`]: the same with datagrams of its own.
 //! * [`reuse`]: how many transmissions fit into a slot when only whole journeys count.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
@@ -26,6 +27,7 @@ mod reach;
 pub mod reuse;
 mod routes;
 pub mod simulation;
+pub mod slots;
 mod timeline;
 
 pub use assisted::{AssistedScheduler, Period, Transmission};

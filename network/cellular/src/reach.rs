@@ -39,13 +39,18 @@ impl Reach {
 
     /// Whether everybody can reach everybody over peers.
     pub fn is_connected(&self) -> bool {
+        self.joined(0..1).into_iter().all(|joined| joined)
+    }
+
+    /// For every host whether a way over peers leads from one of `those` to it.
+    pub fn joined(&self, those: impl IntoIterator<Item = usize>) -> Vec<bool> {
         let mut seen = vec![false; self.hosts()];
-        let mut todo: Vec<usize> = (0..self.hosts().min(1)).collect();
+        let mut todo: Vec<usize> = those.into_iter().filter(|host| *host < self.hosts()).collect();
         while let Some(host) = todo.pop() {
             if !core::mem::replace(&mut seen[host], true) {
                 todo.extend(self.of(host).iter().filter(|&&other| !seen[other]));
             }
         }
-        seen.into_iter().all(|seen| seen)
+        seen
     }
 }

@@ -72,6 +72,18 @@ impl Routes {
         self.next.get(host).copied().flatten()
     }
 
+    /// The sink that the way from `host` ends at; `None` where there is none.
+    pub fn end(&self, host: usize) -> Option<usize> {
+        let mut here = host;
+        loop {
+            let next = self.next(here)?;
+            if next == here {
+                return Some(here);
+            }
+            here = next;
+        }
+    }
+
     /// The way from `host`; `None` where there is none. A sink's own has no hops.
     pub fn from(&self, host: usize) -> Option<Route> {
         let mut hosts = vec![host];

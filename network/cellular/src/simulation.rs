@@ -2,52 +2,26 @@
 //!
 //! * [`Setup`]: the cell, its flows, movement. [`Access`]: who sends in a slot. [`simulate`]: the run.
 //!   [`Outcome`]: what came of it.
-//! * [`traffic`]: when flows have packets. `ground`: places and ways at a time. `packets`: what waits where.
-//! * `polled`, `assisted`, `contention`, `modes`: the ways to share the channel.
+//! * [`traffic`]: when flows have packets.
 //!
 //! Packets are datagrams: no transport protocol sends acknowledgements, and what is lost goes back to its source's
 //! backlog.
 
-mod assisted;
-mod contention;
-mod ground;
-mod modes;
 mod outcome;
-mod packets;
-mod polled;
 pub mod traffic;
 
+pub use crate::slots::{Access, Destination, Flow};
 pub use outcome::Outcome;
 pub use traffic::Traffic;
 
-use crate::assisted::AssistedScheduler;
 use crate::cell::Cell;
-use crate::dual_mode::DualModeSettings;
+use crate::slots::{CellConfig, CellEndpoint, Judged, Range};
 use alloc::vec::Vec;
 use core::fmt;
-use ground::Ground;
-use packets::Packets;
 use prismux_endpoint::random::Seed;
-use prismux_units::{ByteCount, Duration, Instant, Rate};
-use prismux_wireless::{Position, RandomWaypoint};
-
-/// Where a flow ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Destination {
-    /// At a host of the cell: a local flow.
-    Host(usize),
-    /// Outside the cell, through the base station, or a hybrid station, or an access point.
-    Outside,
-}
-
-/// A flow: a source that always has the same destination.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flow {
-    /// The host it comes from.
-    pub source: usize,
-    /// Where it goes.
-    pub destination: Destination,
-}
+use prismux_units::{ByteCount, Duration, Rate};
+use prismux_wireless::{Mobility, Movement, Position, RandomWaypoint};
+use traffic::Source;
 
 /// What is simulated.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +32,7 @@ pub struct Setup {
     pub movement: Option<RandomWaypoint>,
     /// Hybrid stations: they relay as hosts do, and what reaches them has left the cell.
     pub stations: Vec<Position>,
-    /// Access points of another network with a range of [`ACCESS_POINT_RANGE_M`] metres.
+    /// Access points of another network of 11 Mbit/s with a range of 250 m.
     pub access_points: Vec<Position>,
     /// The flows.
     pub flows: Vec<Flow>,
@@ -75,11 +49,6 @@ pub struct Setup {
     /// How often neighbours and routes are looked at anew while hosts move.
     pub update: Duration,
 }
-
-/// Range of access points, in metres.
-pub const ACCESS_POINT_RANGE_M: f64 = 250.0;
-/// Rate of access points (802.11b).
-const ACCESS_POINT_RATE: Rate = Rate::from_mbps(11);
 
 impl Setup {
     /// The thesis's setting (its section 7.1): 1000-byte packets on 2 Mbit/s, 250 m, hosts that stay, 100 s.
@@ -102,6 +71,38 @@ impl Setup {
     /// One slot.
     pub fn slot(&self) -> Duration {
         self.rate.transmission_time(self.packet)
+    }
+
+    /// Power is reckoned afterwards, for any ranges.
+    fn config(&self) -> CellConfig {
+        CellConfig {
+            stations: self.stations.len(),
+            access_points: self.access_points.len(),
+            moves: self.movement.is_some(),
+            range: Range::Fixed(self.range_m),
+            packet: self.packet,
+            rate: self.rate,
+            update: self.update,
+            judged: Judged::Flows,
+            ..CellConfig::new(self.cell.hosts())
+        }
+    }
+
+    /// Of everybody, the base station, stations and access points included, which stay.
+    fn movements(&self, seed: Seed) -> Result<Vec<Movement>, SetupError> {
+        let movement = |(number, place): (usize, &Position)| {
+            let moving = self.movement.filter(|_| number < self.cell.hosts());
+            let mobility = moving.map_or(Mobility::Static(*place), Mobility::RandomWaypoint);
+            let random = seed.stream(&alloc::format!("cell/movement/{number}"));
+            Movement::new(mobility, random).map_err(SetupError::Movement)
+        };
+        let places = self.cell.places.iter().chain(&self.stations).chain(&self.access_points);
+        places.enumerate().map(movement).collect()
+    }
+
+    fn source(&self, flow: usize, seed: Seed) -> Source {
+        let random = seed.stream(&alloc::format!("cell/traffic/{flow}"));
+        Source::new(self.traffic, self.packet, self.slot(), random)
     }
 
     fn check(&self) -> Result<(), SetupError> {
@@ -149,86 +150,27 @@ impl fmt::Display for SetupError {
 
 impl core::error::Error for SetupError {}
 
-/// Who sends in a slot.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Access {
-    /// The cellular model: the base station asks hosts with packets in turn. A local packet needs two slots.
-    Polled {
-        /// Share of the time that asking costs.
-        overhead: f64,
-    },
-    /// Peers relay by a schedule of the base station.
-    Assisted {
-        /// Slots of a period.
-        period_slots: usize,
-    },
-    /// Peers relay as they find the channel free.
-    Contention,
-    /// Peers relay as they find the channel free; flows that fare badly use the base station directly. With access
-    /// points, hosts in their range take packets out of the cell and the base station is no sink of peers: the
-    /// multi-homed relay of the thesis's section 9.2.
-    DualMode {
-        /// Intervals and timeouts.
-        settings: DualModeSettings,
-        /// Throughput that a flow wants at least.
-        reference: Rate,
-    },
-    /// The cellular model beside access points: hosts in range of one use it, the others the base station.
-    Interworking,
-}
-
 /// Runs `setup` under `access`; the same seed gives the same outcome.
 ///
 /// # Errors
 /// [`SetupError`] for flows, times, traffic and movement that make no sense.
 pub fn simulate(setup: &Setup, access: Access, seed: Seed) -> Result<Outcome, SetupError> {
     setup.check()?;
-    let mut run = Run {
-        ground: Ground::new(setup, access, seed)?,
-        packets: Packets::new(setup, seed),
-        outcome: Outcome::new(setup),
-        slot: 0,
-        length: setup.slot(),
-    };
-    let slots = setup.duration.as_nanos() / run.length.as_nanos();
-    let mut way: alloc::boxed::Box<dyn Way> = match access {
-        Access::Polled { overhead } => alloc::boxed::Box::new(polled::Polled::new(overhead)),
-        Access::Assisted { period_slots } => alloc::boxed::Box::new(assisted::Obeyed::new(
-            AssistedScheduler::new(setup.flows.len(), period_slots),
-        )),
-        Access::Contention => alloc::boxed::Box::new(contention::Contention::new(setup, seed)),
-        Access::DualMode { settings, reference } => {
-            alloc::boxed::Box::new(modes::DualMode::new(setup, settings, reference, seed))
+    let mut cell = CellEndpoint::new(&setup.config(), access, setup.movements(seed)?, seed);
+    let flows: Vec<usize> = setup.flows.iter().map(|flow| cell.open(*flow)).collect();
+    let mut sources: Vec<Source> = flows.iter().map(|flow| setup.source(*flow, seed)).collect();
+    let mut outcome = Outcome::new(setup);
+    for slot in 0..setup.duration.as_nanos() / setup.slot().as_nanos() {
+        for (source, &flow) in sources.iter_mut().zip(&flows) {
+            for _ in 0..source.written(slot, cell.waiting(flow)) {
+                cell.send(flow, setup.packet.as_u64() as u32, ());
+            }
         }
-        Access::Interworking => alloc::boxed::Box::new(modes::Interworking::new(setup)),
-    };
-    for slot in 0..slots {
-        run.slot = slot;
-        run.ground.update(run.now());
-        run.packets.arrive(slot);
-        way.slot(&mut run);
+        cell.handle_timeout(cell.poll_timeout());
+        while let Some(arrival) = cell.poll_arrival(cell.poll_timeout()) {
+            outcome.arrived(&arrival);
+        }
     }
-    run.outcome.slots = slots;
-    Ok(run.outcome)
-}
-
-/// A way to share the channel.
-trait Way {
-    /// One slot passes.
-    fn slot(&mut self, run: &mut Run);
-}
-
-/// What every way to share the channel works on.
-struct Run {
-    ground: Ground,
-    packets: Packets,
-    outcome: Outcome,
-    slot: u64,
-    length: Duration,
-}
-
-impl Run {
-    fn now(&self) -> Instant {
-        Instant::ZERO + self.length * self.slot
-    }
+    outcome.count(&cell);
+    Ok(outcome)
 }

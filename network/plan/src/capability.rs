@@ -16,7 +16,7 @@ pub enum Feature {
     Congestion(Congestion),
     /// A tunnel.
     Tunnel(Tunnel),
-    /// Media that several nodes share, radio excepted.
+    /// Media that several nodes share, radio and cells in slots excepted.
     SharedMedium,
     /// The hops of packets over radio held against the fewest possible.
     ComparedHops,
@@ -101,6 +101,7 @@ impl Plan {
                 MediumModel::Radio(radio) => {
                     demands.extend(radio.compares_hops.then_some((who, Feature::ComparedHops)));
                 }
+                MediumModel::Cell(_) => {}
                 MediumModel::Bus(_) | MediumModel::External => demands.push((who, Feature::SharedMedium)),
             }
         }

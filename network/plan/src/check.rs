@@ -2,6 +2,7 @@
 //!
 //! References lead somewhere; names differ; flows arrive over links that are theirs; proxies have members; members come
 //! before they go.
+mod cell;
 mod events;
 mod flows;
 mod programs;
@@ -14,7 +15,6 @@ use crate::{
 };
 use alloc::string::String;
 use alloc::vec::Vec;
-use prismux_wireless::Coordination;
 
 /// What was found so far.
 #[derive(Default)]
@@ -80,6 +80,9 @@ impl Plan {
             if nodes.len() < medium.attached.len().max(2) {
                 found.add(part(), Some("attached"), Problem::LonelyMedium);
             }
+            if let MediumModel::Cell(cell) = &medium.model {
+                self.check_cell(medium, cell, found);
+            }
             if let MediumModel::Radio(radio) = &medium.model
                 && radio.mobility.len() != medium.attached.len()
             {
@@ -109,9 +112,9 @@ impl Plan {
             Some("a base station that is no router on the air, or none at all")
         } else if !cells.fallback.iter().all(has_link) {
             Some("a fallback that is no link of a host that hands over")
-        } else if radio.mac.coordination != Coordination::Distributed {
+        } else if !radio.contends() {
             Some("slots or polling beside cells")
-        } else if radio.routing != Routing::Direct && radio.further_radios.is_empty() {
+        } else if radio.routing != Routing::Direct && !radio.relays_beside_cells(&medium.attached) {
             Some("a routing protocol beside cells, and no host with a second radio to relay by")
         } else {
             cells.association.fault()
@@ -166,19 +169,14 @@ fn fault_of_further_radios(medium: &Medium, radio: &Radio) -> Option<&'static st
 
 /// What is impossible about radios by which hosts relay beside cells.
 fn fault_of_relays(medium: &Medium, radio: &Radio, cells: &Cells) -> Option<&'static str> {
-    let is_base = |further: &FurtherRadio| cells.base_stations.contains(&medium.attached[further.host]);
-    let taken = cells.channels(&medium.attached, radio);
-    if radio.routing == Routing::Direct {
+    let is_base = |further: &&FurtherRadio| cells.base_stations.contains(&medium.attached[further.host]);
+    let taken = cells.radios(&medium.attached, radio);
+    let on_cell = |further: &FurtherRadio| taken.iter().any(|cell| cell.channel == further.channel);
+    let mut relays = radio.further_radios.iter().filter(|further| !is_base(further)).peekable();
+    if relays.peek().is_some() && radio.routing == Routing::Direct {
         Some("hosts with several radios beside cells, and no routing protocol that relays over them")
-    } else if radio.further_radios.iter().any(is_base) {
-        Some("a base station with several radios")
     } else {
-        let on_cell = |further: &FurtherRadio| taken.contains(&further.channel);
-        radio
-            .further_radios
-            .iter()
-            .any(on_cell)
-            .then_some("a radio to relay by on the channel of a base station")
+        relays.any(on_cell).then_some("a radio to relay by on the channel of a base station")
     }
 }
 

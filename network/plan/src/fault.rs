@@ -1,4 +1,8 @@
 //! What can be wrong with a plan, as values: where, what was found, what was expected, what to do.
+mod cell;
+
+pub use cell::CellProblem;
+
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -83,6 +87,8 @@ pub enum Problem {
     },
     /// Base stations that cannot be: why.
     BadCells(&'static str),
+    /// A cell in slots that cannot be.
+    Cell(CellProblem),
     /// A flow goes from this node to itself.
     FlowToItself(String),
     /// No links lead from the flow's sender to its receiver.
@@ -221,7 +227,7 @@ pub enum Problem {
     WrongKind {
         /// The node.
         node: String,
-        /// "a member", "a host", "a member or a proxy".
+        /// "a member", "a host", "a member, a proxy or ...".
         wanted: &'static str,
         /// Nodes of that kind.
         candidates: Vec<String>,

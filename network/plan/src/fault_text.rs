@@ -19,6 +19,7 @@ impl Problem {
             Self::NotOnTheAir(node) => format!("\"{node}\" is not on the air"),
             Self::Untunable(node) => format!("the channel of \"{node}\" cannot be changed"),
             Self::BadCells(why) | Self::BadRadios(why) => format!("found {why}"),
+            Self::Cell(problem) => problem.found(),
             Self::NoCommonChannel { from, to, .. } => {
                 format!("no channels that radios share lead from \"{from}\" to \"{to}\"")
             }
@@ -86,6 +87,7 @@ impl Problem {
                 "radios of a host on channels of their own; beside cells, second ones of stations, and [routing]"
             }
             Self::BadCells(_) => "routers on the air, and links of the hosts that hand over between them",
+            Self::Cell(problem) => problem.expected(),
             Self::StartsAfterRun { .. } => "a start within the run",
             Self::StopsBeforeStart { .. } => "a stop after the start",
             Self::ShapeWithoutMean(_) => "a number above 1: Pareto's law has no mean below",
@@ -145,6 +147,7 @@ impl Problem {
                     "give \"{to}\", or a host between that routes, a radio on channel {own} too: a list of channels"
                 )
             }
+            Self::Cell(problem) => return problem.remedy(),
             Self::WrongPattern { .. } => {
                 "cbr and pareto need transport = \"udp\", request-response \"tcp\", writes \"tcp\" or \"rcp\""
                     .to_owned()

@@ -18,6 +18,7 @@ extern crate alloc;
 
 mod capability;
 mod capacity;
+mod cell;
 mod check;
 mod event;
 mod fault;
@@ -40,8 +41,9 @@ mod tunnel;
 
 pub use capability::{Feature, Lack, Unsupported};
 pub use capacity::{FullPacket, FullSegment, TCP_IP_HEADER_BYTES};
+pub use cell::SlottedCell;
 pub use event::{Action, Event};
-pub use fault::{Fault, Part, PlanError, Problem};
+pub use fault::{CellProblem, Fault, Part, PlanError, Problem};
 pub use flow::Flow;
 pub use ids::{FlowId, LinkId, MediumId, NodeId};
 pub use link::{Direction, Directions, Link, LinkDirection};
@@ -50,7 +52,7 @@ pub use node::{MemberSettings, Node, NodeKind, ProxyProfile, ProxySettings, Role
 pub use plan::{Measure, Plan};
 pub use prismux_wire::IpFamily;
 pub use program::Program;
-pub use radio::{Cells, FurtherRadio, Power, Radio, Routing};
+pub use radio::{CellRadio, Cells, FurtherRadio, Power, Radio, Routing};
 pub use tcp::{Congestion, TcpSettings};
 pub use traffic::{Traffic, UDP_HEADER_BYTES, UPDATE_BYTES};
 pub use transport::{

@@ -1,5 +1,5 @@
 //! Media that several nodes share: what one sends, others hear.
-use crate::{NodeId, Radio};
+use crate::{NodeId, Radio, SlottedCell};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,6 +24,8 @@ pub enum MediumModel {
     Bus(LinkConfig),
     /// Radio: who hears whom follows from where the nodes are.
     Radio(Box<Radio>),
+    /// A cell in slots: who sends when, over how many hops, is decided slot by slot.
+    Cell(Box<SlottedCell>),
     /// A model from outside, which the host is given under the medium's name.
     External,
 }

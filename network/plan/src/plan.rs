@@ -170,7 +170,7 @@ impl Plan {
         self.media.iter().filter(|medium| medium.attached.contains(&node)).find_map(|medium| {
             match &medium.model {
                 MediumModel::Radio(radio) => Some(&**radio),
-                MediumModel::Bus(_) | MediumModel::External => None,
+                MediumModel::Bus(_) | MediumModel::Cell(_) | MediumModel::External => None,
             }
         })
     }

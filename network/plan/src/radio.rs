@@ -6,16 +6,19 @@ use prismux_aodv::AodvConfig;
 use prismux_dsdv::DsdvConfig;
 use prismux_dsr::DsrConfig;
 use prismux_wireless::{
-    AirConfig, AssociationConfig, EnergyConfig, HostConfig, HostId, MacConfig, Mobility, RadioConfig, Role,
+    AirConfig, AssociationConfig, ChannelConfig, Coordination, EnergyConfig, HostConfig, HostId, MacConfig,
+    Mobility, RadioConfig, Role,
 };
 
 /// Hosts that share the air.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Radio {
-    /// The radio of all of them.
+    /// The radio of all of them, but for those on channels of another kind.
     pub radio: RadioConfig,
     /// Their medium access.
     pub mac: MacConfig,
+    /// Channels on which radios are of another kind.
+    pub channel_settings: Vec<ChannelConfig>,
     /// How each moves, in the order in which they are attached.
     pub mobility: Vec<Mobility>,
     /// What the first radio of each is to the medium access, in the same order; all are stations where this is empty.
@@ -60,6 +63,7 @@ impl Radio {
         Self {
             radio,
             mac,
+            channel_settings: Vec::new(),
             mobility,
             roles: Vec::new(),
             channels: Vec::new(),
@@ -74,7 +78,8 @@ impl Radio {
     /// What the air is made of.
     pub fn air_config(&self) -> AirConfig {
         let energy = self.power.as_ref().map(|power| power.energy);
-        AirConfig { radio: self.radio, mac: self.mac, energy, reports_frames: false }
+        let channels = self.channel_settings.clone();
+        AirConfig { radio: self.radio, mac: self.mac, channels, energy, reports_frames: false }
     }
 
     /// The radios on the air called `air`: the first ones of the hosts with these names, in the order in which they are
@@ -105,9 +110,49 @@ impl Radio {
         radios
     }
 
-    /// Whether hosts relay for those that hear no base station.
-    pub fn relays_beside_cells(&self) -> bool {
-        self.cells.is_some() && self.routing != Routing::Direct && !self.further_radios.is_empty()
+    /// The radio of those on a channel.
+    pub fn radio_on(&self, channel: u8) -> &RadioConfig {
+        self.settings_of(channel).map_or(&self.radio, |own| &own.radio)
+    }
+
+    /// The medium access on a channel.
+    pub fn mac_on(&self, channel: u8) -> &MacConfig {
+        self.settings_of(channel).map_or(&self.mac, |own| &own.mac)
+    }
+
+    fn settings_of(&self, channel: u8) -> Option<&ChannelConfig> {
+        self.channel_settings.iter().find(|own| own.channel == channel)
+    }
+
+    /// How far the kinds of radios reach in the mean, in metres: that of most channels, then those of single ones.
+    pub fn ranges_m(&self) -> impl Iterator<Item = f64> + '_ {
+        let own = self.channel_settings.iter().map(|own| &own.radio);
+        core::iter::once(&self.radio).chain(own).map(RadioConfig::range_m)
+    }
+
+    /// Whether hosts contend for the medium on all channels: nobody polls, and nobody owns slots.
+    pub fn contends(&self) -> bool {
+        let own = self.channel_settings.iter().map(|own| &own.mac);
+        let mut all = core::iter::once(&self.mac).chain(own);
+        all.all(|mac| mac.coordination == Coordination::Distributed)
+    }
+
+    /// Whether its hosts are all alike and relay for one another: each has a routing protocol of its own.
+    pub fn has_routers(&self) -> bool {
+        self.routing != Routing::Direct && self.cells.is_none()
+    }
+
+    /// Whether hosts relay for those that hear no base station, on an air with these nodes.
+    pub fn relays_beside_cells(&self, attached: &[NodeId]) -> bool {
+        self.routing != Routing::Direct && self.has_second_radios_of_stations(attached)
+    }
+
+    /// Whether a host that hands over between base stations has a further radio, on an air with these nodes.
+    pub fn has_second_radios_of_stations(&self, attached: &[NodeId]) -> bool {
+        let Some(cells) = &self.cells else { return false };
+        let node = |further: &FurtherRadio| attached.get(further.host);
+        let is_station = |node: &NodeId| !cells.base_stations.contains(node);
+        self.further_radios.iter().filter_map(node).any(is_station)
     }
 
     /// The numbers of a host's radios, by its place among those that are attached: its first one, then the others.
@@ -147,7 +192,8 @@ impl Radio {
 }
 
 /// Base stations, and the stations that belong to one of them at a time: all others on the air. What stations send and
-/// receive goes over their base station, which forwards between the air and its wires.
+/// receive goes over their base station, which forwards between the air and its wires. Of a base station with several
+/// radios a station belongs to one, and hands over between them as between base stations.
 ///
 /// A station with a further radio relays by it: one that hears no base station sends and receives over another that
 /// does, to which the routing protocol finds the way over the further radios.
@@ -161,6 +207,9 @@ pub struct Cells {
     pub forwards: bool,
     /// The link that a station uses where it hears no base station, for those that have one.
     pub fallback: Vec<(NodeId, LinkId)>,
+    /// A station that hears its base station by less than this above what suffices, in decibels, goes over one that
+    /// does not, if it can; `None` where only those do that hear none.
+    pub relays_below_db: Option<f64>,
 }
 
 impl Cells {
@@ -169,14 +218,28 @@ impl Cells {
         self.fallback.iter().find(|(node, _)| *node == station).map(|(_, link)| *link)
     }
 
-    /// The channels of the base stations, in order, on an air with these nodes.
-    pub fn channels(&self, attached: &[NodeId], radio: &Radio) -> Vec<u8> {
-        let channel = |base: &NodeId| {
-            let place = attached.iter().position(|other| other == base);
-            place.and_then(|place| radio.channels.get(place)).copied().unwrap_or(1)
+    /// The radios of all base stations, on an air with these nodes: those of the first one, of the second one, and so
+    /// on.
+    pub fn radios(&self, attached: &[NodeId], radio: &Radio) -> Vec<CellRadio> {
+        let of_base = |base: &NodeId| {
+            let place = attached.iter().position(|other| other == base)?;
+            let radios = radio.radios_of(place).zip(radio.channels_of(place));
+            let base = *base;
+            Some(radios.map(move |(number, channel)| CellRadio { base, number, channel }).collect::<Vec<_>>())
         };
-        self.base_stations.iter().map(channel).collect()
+        self.base_stations.iter().filter_map(of_base).flatten().collect()
     }
+}
+
+/// A radio of a base station: what a station belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CellRadio {
+    /// The base station.
+    pub base: NodeId,
+    /// The number of its radio on the air.
+    pub number: HostId,
+    /// The channel.
+    pub channel: u8,
 }
 
 /// What radios draw, and from which batteries.

@@ -2,8 +2,10 @@
 //!
 //! Each list pairs a name with its value and one line of explanation; readers, error messages, result columns and the
 //! reference page are all made from them. The value of a transport or of a traffic pattern carries its defaults.
+mod cell;
 mod radio;
 
+pub use cell::{CELL_ACCESS, REUSE};
 pub use radio::{
     ADDRESS_RESOLUTION, FADING, INTERFACE_QUEUES, MEDIUM_ACCESS, MOBILITY, MobilityModel, PROPAGATION,
     RATE_CONTROL, RECEPTION, ROUTING, WAYPOINT_STARTS,

@@ -29,6 +29,7 @@ fn good() -> Plan {
             association: AssociationConfig::lte(),
             forwards: false,
             fallback: vec![(CAR, WWAN)],
+            relays_below_db: None,
         }),
         ..Radio::new(
             RadioConfig::wavelan(),
@@ -88,13 +89,20 @@ fn hosts_relay_beside_cells_by_second_radios_and_a_routing_protocol() {
     let nobody = of_cells("a routing protocol beside cells, and no host with a second radio to relay by");
     assert_eq!(faults(|plan| radio(plan).routing = Routing::Dsr(DsrConfig::rfc4728())), nobody);
     let of_radios = |what: &str| [format!("media.air.channels: found {what}")];
-    assert_eq!(faults(|plan| relaying(plan, 0, 6)), of_radios("a base station with several radios"));
+    assert_eq!(faults(|plan| relaying(plan, 0, 6)), nobody, "the second radio is the base station's");
     let on_cell = of_radios("a radio to relay by on the channel of a base station");
     let on_its_channel = faults(|plan| {
         relaying(plan, 1, 1);
         radio(plan).channels = vec![1, 3];
     });
     assert_eq!(on_its_channel, on_cell);
+    let on_its_other_channel = faults(|plan| {
+        relaying(plan, 1, 6);
+        radio(plan).further_radios.push(FurtherRadio::new(0, 6));
+    });
+    assert_eq!(on_its_other_channel, on_cell);
+    let several_of_base = faults(|plan| radio(plan).further_radios = vec![FurtherRadio::new(0, 6)]);
+    assert_eq!(several_of_base, Vec::<String>::new(), "which needs no routing");
     let unrouted =
         of_radios("hosts with several radios beside cells, and no routing protocol that relays over them");
     assert_eq!(faults(|plan| radio(plan).further_radios = vec![FurtherRadio::new(1, 6)]), unrouted);

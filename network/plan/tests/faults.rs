@@ -242,9 +242,13 @@ fn events_are_of_nodes_that_can_have_them_in_a_possible_order() {
     assert_fault("events.0.join", "\"receiver\" is not a member", |plan| {
         plan.event(at, Action::Join(RECEIVER))
     });
-    assert_fault("events.0.kill", "\"server\" is not a member or a proxy", |plan| {
-        plan.event(at, Action::Kill(SERVER));
-    });
+    assert_fault(
+        "events.0.kill",
+        "\"server\" is not a member, a proxy or a host with a routing protocol",
+        |plan| {
+            plan.event(at, Action::Kill(SERVER));
+        },
+    );
     assert_fault("nodes.m1", "\"m1\" joins at 1 s but is in the community already", |plan| {
         plan.event(at, Action::Join(M1));
     });

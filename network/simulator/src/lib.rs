@@ -11,6 +11,7 @@
 //! * `media`: the state of wired links, and media that many share, behind [`Medium`].
 //! * `nodes`: what packets meet in between, by a table of next hops or by the rule of a [`Node`], which reaches the
 //!   network by its [`NodeContext`]; `nodes::prism`: proxies, members, and who has joined whom.
+//! * `cell`: a cell in slots as a medium, and the nodes on it.
 //! * `radio`: an air as a medium, and hosts with ad-hoc routing on it.
 //! * `network`: packets under way between two endpoints.
 //! * `flows`: one room for each transport, behind [`Transport`] (the description) and [`Flow`] (the machine).
@@ -19,6 +20,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
 
 mod assembly;
+mod cell;
 mod core;
 mod flows;
 mod media;
@@ -30,6 +32,7 @@ mod simulation;
 pub use assembly::capability::{SimulationError, check_supported};
 pub use assembly::options::SimulationOptions;
 pub use assembly::policies::{Policies, check_policy};
+pub use cell::medium::CellMedium;
 pub use core::counters::NetworkCounters;
 pub use core::factory::{NamedFactory, Part};
 pub use core::packet::{BehindIp, Content, Transit};

@@ -34,8 +34,10 @@ pub(crate) fn hosts(plan: &Plan, seed: Seed) -> Vec<(NodeId, Box<dyn Node>)> {
             let random = seed.stream(&format!("routing/{}", plan[node].name));
             let host: Box<dyn Node> = match &radio.cells {
                 Some(cells) => {
+                    let is_station = !cells.base_stations.contains(&node);
                     let has_second = radio.further_radios.iter().any(|further| further.host == place);
-                    let relay = has_second.then(|| adhoc(medium, radio, node, random)).flatten();
+                    let relay =
+                        (is_station && has_second).then(|| adhoc(medium, radio, node, random)).flatten();
                     self::cells::node(plan, medium, (radio, cells), node, relay)
                 }
                 None => match adhoc(medium, radio, node, random) {

@@ -1,5 +1,6 @@
 //! The air: frames from one host to all who can hear it, and the MACs that take turns on it.
 mod frames;
+mod kinds;
 mod passing;
 mod power;
 mod resolution;
@@ -7,15 +8,14 @@ pub(crate) mod setup;
 mod thresholds;
 mod tuning;
 
-use crate::energy::{Battery, Powers};
+use crate::energy::Battery;
 use crate::error_rate::ErrorCurves;
 use crate::event::{AirEvent, Events, Hearing};
 use crate::field::Field;
-use crate::mac::config::{Mac, MacConfig};
+use crate::mac::config::MacConfig;
 use crate::mac::dcf::{Dcf, Rule};
 use crate::mac::{Frame, Outgoing};
 use crate::mobility::Position;
-use crate::propagation::{Chance, PathLoss};
 use crate::radio::{Modulation, RadioConfig, Reception};
 use crate::resolution::{AddressResolution, Load, Resolver};
 use crate::schedule::{Schedule, Target};
@@ -26,11 +26,11 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use frames::Frames;
+use kinds::Kinds;
 use power::SharedBatteries;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_units::Instant;
 use setup::{AirConfig, AirError, HostConfig};
-use thresholds::Thresholds;
 
 /// How overlapping frames are judged.
 fn rule(radio: &RadioConfig, mac: &MacConfig) -> Result<Rule, &'static str> {
@@ -42,6 +42,13 @@ fn rule(radio: &RadioConfig, mac: &MacConfig) -> Result<Rule, &'static str> {
     let curves = ErrorCurves::new(noise_w, mac.modulation.overhead(), &mac.rates_in_use());
     let curves = curves.filter(|_| is_b).map(Rule::ErrorCurves);
     curves.ok_or("error curves are known for 802.11b's rates alone: 1, 2, 5.5 and 11 Mbit/s")
+}
+
+impl RadioConfig {
+    /// Why frames of a medium access cannot be received by this radio, if so: there are no error curves for them.
+    pub fn fault_with(&self, mac: &MacConfig) -> Option<&'static str> {
+        rule(self, mac).err()
+    }
 }
 
 /// A host's number on an air, from 0.
@@ -57,12 +64,7 @@ pub struct HostId(pub u32);
 /// [`AirEvent::Sent`] or [`AirEvent::Failed`] gives it back.
 #[derive(Debug)]
 pub struct Air<P> {
-    mac: Mac,
-    rule: Rule,
-    radio: RadioConfig,
-    thresholds: Thresholds,
-    loss: PathLoss,
-    chance: Chance,
+    kinds: Kinds,
     field: Field,
     hosts: Vec<Dcf<Load<P>>>,
     /// What each host knows of its neighbours' addresses.
@@ -76,7 +78,8 @@ pub struct Air<P> {
     schedule: Schedule,
     frames: Frames<Load<P>>,
     events: Events<Load<P>>,
-    random: RandomStream,
+    /// By kind of radio: of fading and shadowing.
+    random: Vec<RandomStream>,
     /// Of what hosts measure of one another.
     measuring: RandomStream,
     reports_frames: bool,
@@ -89,12 +92,8 @@ impl<P: Copy> Air<P> {
     /// When the radio, the medium access or a host's movement is impossible.
     pub fn new(config: &AirConfig, hosts: Vec<HostConfig>, seed: Seed) -> Result<Self, AirError> {
         setup::check(config, &hosts)?;
-        let rule = rule(&config.radio, &config.mac).map_err(AirError::Radio)?;
-        let mut mac = Mac::new(config.mac, config.radio.propagation_delay);
-        mac.powers = config.energy.map(|energy| Powers::new(&energy, &config.radio));
-        let loss = PathLoss::new(config.radio.propagation, &config.radio.antenna);
-        let chance = Chance::new(config.radio.propagation, config.radio.fading);
-        let reach_m = loss.range_m(config.radio.carrier_threshold_w / chance.largest_factor());
+        let kinds = Kinds::new(config, hosts.iter().map(|host| host.channel))?;
+        let reach_m = kinds.all().map(|kind| kind.reach_m).fold(0.0, f64::max);
         let coordinated = setup::coordinated_channels(config, &hosts);
         let sharing = SharedBatteries::of(&hosts);
         let batteries_j: Vec<_> = hosts.iter().map(|host| host.battery_j).collect();
@@ -104,10 +103,11 @@ impl<P: Copy> Air<P> {
                 return Err(AirError::Mobility { host: host.name, what });
             }
             let stream = |part: &str| seed.stream(&format!("radio/{}/{part}", host.name));
-            let mut machine = Dcf::new(HostId(index as u32), &mac, stream("back-off"));
+            let mac = kinds.mac(index as u32);
+            let mut machine = Dcf::new(HostId(index as u32), mac, stream("back-off"));
             machine.listens_to_all = host.listens_to_all;
             if coordinated.contains(&host.channel) {
-                machine.take_role(host.role, &mac);
+                machine.take_role(host.role, mac);
             }
             let keeper = sharing.keeper(index as u32) as usize;
             if let Some(joules) = batteries_j.get(keeper).copied().flatten() {
@@ -127,12 +127,8 @@ impl<P: Copy> Air<P> {
         }
         let scheduled = alloc::vec![Instant::MAX; machines.len()];
         let mut air = Self {
-            mac,
-            rule,
-            radio: config.radio,
-            thresholds: Thresholds::new(&config.radio, &config.mac),
-            loss,
-            chance,
+            random: kinds.streams(seed, "radio/fading"),
+            kinds,
             field: Field::new(moving, reach_m, max_speed),
             resolvers: machines.iter().map(|_| Resolver::new(config.mac.address_resolution)).collect(),
             hosts: machines,
@@ -142,7 +138,6 @@ impl<P: Copy> Air<P> {
             schedule: Schedule::default(),
             frames: Frames::default(),
             events: Events::new(),
-            random: seed.stream("radio/fading"),
             measuring: seed.stream("radio/measuring"),
             reports_frames: config.reports_frames,
         };
@@ -226,7 +221,7 @@ impl<P: Copy> Air<P> {
             Target::End(frame) => self.frame_ends(at, frame),
             Target::Resolver(host) => self.resolver_due(at, HostId(host)),
         }
-        if self.mac.config.address_resolution != AddressResolution::None {
+        if self.kinds.common().mac.config.address_resolution != AddressResolution::None {
             self.take_answers(at);
         }
     }
@@ -234,6 +229,16 @@ impl<P: Copy> Air<P> {
     /// Where a host is.
     pub fn position(&mut self, now: Instant, host: HostId) -> Position {
         self.field.position(host.0, now)
+    }
+
+    /// How far a host's radio reaches in the mean, in metres: that of its channel.
+    pub fn range_m(&self, host: HostId) -> f64 {
+        self.kinds.of(host.0).range_m
+    }
+
+    /// How far those radios reach in the mean that reach farthest, in metres, whatever channels they may be tuned to.
+    pub fn longest_range_m(&self) -> f64 {
+        self.kinds.all().map(|kind| kind.range_m).fold(0.0, f64::max)
     }
 
     /// From now on each frame is reported when it begins ([`AirEvent::OnAir`]).
@@ -246,7 +251,8 @@ impl<P: Copy> Air<P> {
     ///
     /// `address` has the IPv4 addresses of hosts, which messages of address resolution tell.
     pub fn emit_head(&self, frame: &Frame<P>, address: impl Fn(HostId) -> Ipv4Addr, out: &mut Vec<u8>) {
-        wire::emit(frame, self.mac.config.modulation, address, out);
+        let modulation = self.kinds.mac(frame.from.0).config.modulation;
+        wire::emit(frame, (modulation, self.channel(frame.from)), address, out);
     }
 
     /// Whether a host is there and has power.
@@ -265,7 +271,7 @@ impl<P: Copy> Air<P> {
             arp_replies: resolver.replies,
             packets_unresolved: resolver.unresolved,
             battery_nj: self.battery_nj(now, index as u32),
-            ..host.stats(now, &self.mac)
+            ..host.stats(now, self.kinds.mac(index as u32))
         }
     }
 
@@ -288,7 +294,7 @@ impl<P: Copy> Air<P> {
     #[inline]
     fn arm(&mut self, now: Instant, host: u32) {
         let index = host as usize;
-        let due = self.hosts[index].due(&self.mac);
+        let due = self.hosts[index].due(self.kinds.mac(host));
         if due < self.scheduled[index] {
             let due = due.max(now);
             self.scheduled[index] = due;
@@ -302,9 +308,9 @@ impl<P: Copy> Air<P> {
             return;
         }
         self.scheduled[index] = Instant::MAX;
-        let machine = &mut self.hosts[index];
-        if machine.due(&self.mac) <= now
-            && let Some(frame) = machine.timeout(now, &self.mac, &mut self.events)
+        let (machine, mac) = (&mut self.hosts[index], self.kinds.mac(host));
+        if machine.due(mac) <= now
+            && let Some(frame) = machine.timeout(now, mac, &mut self.events)
         {
             self.put_on_air(now, frame);
             self.watch_battery(now, host);
@@ -317,9 +323,9 @@ impl<P: Copy> Air<P> {
             let announces = self.announced_by(&frame);
             self.events.push_back(AirEvent::OnAir { at: now, frame: Box::new(frame), announces });
         }
-        let begins = now + self.radio.propagation_delay;
-        let airtime = frame.airtime;
-        let slot = self.frames.add(frame);
+        let begins = now + self.kinds.common().radio.propagation_delay;
+        let (airtime, number) = (frame.airtime, self.kinds.number(frame.from.0));
+        let slot = self.frames.add(frame, number);
         self.schedule.push_in_order(begins, Target::Begin(slot));
         self.schedule.push(begins + airtime, Target::End(slot));
     }

@@ -104,6 +104,18 @@ pub(crate) struct StateTimes {
     pub idle: Duration,
 }
 
+impl StateTimes {
+    /// The times after those `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            sending: self.sending - before.sending,
+            receiving: self.receiving - before.receiving,
+            asleep: self.asleep - before.asleep,
+            idle: self.idle - before.idle,
+        }
+    }
+}
+
 /// What a radio will do if nothing more happens: send, hear, and then nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outlook {
@@ -132,35 +144,9 @@ impl Powers {
             + cost_aj(self.sleep_nw, times.asleep)
     }
 
-    /// `left_aj` last at least until here for so many radios, whatever happens.
-    pub fn lasts_at_least_until(&self, now: Instant, left_aj: u128, radios: u64) -> Instant {
-        now + time_for(left_aj, self.most_nw.saturating_mul(radios))
-    }
-
-    /// When `left_aj` are used up if nothing more happens to the radios that draw on them; a moment before that when
-    /// that is far away.
-    pub fn lasts_until<O: Iterator<Item = Outlook>>(
-        &self,
-        now: Instant,
-        mut left_aj: u128,
-        radios: impl Fn() -> O,
-    ) -> Instant {
-        let mut at = now;
-        for _ in 0..MAX_STEPS {
-            let (mut nanowatts, mut until) = (0, Instant::MAX);
-            for outlook in radios() {
-                let (of_radio, changes) = self.state(at, &outlook);
-                nanowatts += of_radio;
-                until = until.min(changes);
-            }
-            let cost = cost_aj(nanowatts, until - at);
-            if cost >= left_aj {
-                return at + time_for(left_aj, nanowatts);
-            }
-            left_aj -= cost;
-            at = until;
-        }
-        at
+    /// The most that it draws in any state, in nanowatts.
+    pub const fn most_nw(&self) -> u64 {
+        self.most_nw
     }
 
     /// What a radio draws at `at` if nothing more happens to it, and until when.
@@ -176,6 +162,36 @@ impl Powers {
             },
         }
     }
+}
+
+/// `left_aj` last at least until here for radios that together draw `most_nw` at most, whatever happens.
+pub(crate) fn lasts_at_least_until(now: Instant, left_aj: u128, most_nw: u64) -> Instant {
+    now + time_for(left_aj, most_nw)
+}
+
+/// When `left_aj` are used up if nothing more happens to the radios that draw on them; a moment before that when that
+/// is far away.
+pub(crate) fn lasts_until<O: Iterator<Item = (Powers, Outlook)>>(
+    now: Instant,
+    mut left_aj: u128,
+    radios: impl Fn() -> O,
+) -> Instant {
+    let mut at = now;
+    for _ in 0..MAX_STEPS {
+        let (mut nanowatts, mut until) = (0, Instant::MAX);
+        for (powers, outlook) in radios() {
+            let (of_radio, changes) = powers.state(at, &outlook);
+            nanowatts += of_radio;
+            until = until.min(changes);
+        }
+        let cost = cost_aj(nanowatts, until - at);
+        if cost >= left_aj {
+            return at + time_for(left_aj, nanowatts);
+        }
+        left_aj -= cost;
+        at = until;
+    }
+    at
 }
 
 /// Changes of what is drawn that are looked ahead at most.
@@ -216,7 +232,7 @@ pub(crate) fn nanojoules(attojoules: u128) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{DutyCycle, EnergyConfig, Outlook, Powers};
+    use super::{DutyCycle, EnergyConfig, Outlook, Powers, lasts_until};
     use crate::radio::RadioConfig;
     use prismux_units::{Duration, Instant};
 
@@ -256,7 +272,9 @@ mod tests {
         let secs = |seconds: f64| Instant::ZERO + Duration::from_secs_f64(seconds);
         let outlook = |duty_cycle| Outlook { sends_until: secs(2.0), hears_until: secs(4.0), duty_cycle };
         let lasts = |joules: f64, outlooks: &[Outlook]| {
-            powers.lasts_until(secs(1.0), (joules * 1e18) as u128, || outlooks.iter().copied())
+            lasts_until(secs(1.0), (joules * 1e18) as u128, || {
+                outlooks.iter().map(|outlook| (powers, *outlook))
+            })
         };
         // 0.66 J of sending, 0.79 J of hearing, then 0.1 W.
         for (joules, seconds) in [(0.33, 1.5), (0.66 + 0.395, 3.0), (0.66 + 0.79 + 0.5, 9.0)] {

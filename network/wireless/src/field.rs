@@ -20,6 +20,7 @@ pub(crate) struct Field {
     legs: Vec<Leg>,
     sources: Vec<Source>,
     channels: Vec<u8>,
+    /// Of the radio that reaches farthest.
     reach_m: f64,
     /// How long a snapshot holds.
     holds_for: Duration,
@@ -113,18 +114,24 @@ impl Field {
         leg.at(now)
     }
 
-    /// Who may hear `sender`, with the mean power there, which `power_w` makes of a squared distance.
+    /// Who may hear `sender`, whose radio reaches so far, with the mean power there, which `power_w` makes of a squared
+    /// distance.
     #[inline]
-    pub fn near(&mut self, sender: u32, now: Instant, power_w: impl Fn(f64) -> f64) -> &[Neighbour] {
+    pub fn near(
+        &mut self,
+        sender: u32,
+        (now, reach_m): (Instant, f64),
+        power_w: impl Fn(f64) -> f64,
+    ) -> &[Neighbour] {
         if now >= self.valid_until {
             self.look(now);
         }
         let index = sender as usize;
         let list = self.lists.get_mut(index).and_then(Option::take);
-        let list = list.unwrap_or_else(|| self.list(sender, now, &power_w));
+        let list = list.unwrap_or_else(|| self.list(sender, (now, reach_m), &power_w));
         let is_static = self.is_static();
         if !is_static {
-            self.measure(sender, now, &list);
+            self.measure(sender, (now, reach_m), &list);
             // In a loop of their own the divisions run ahead of one another.
             self.measured.iter_mut().for_each(|neighbour| neighbour.power_w = power_w(neighbour.power_w));
         }
@@ -140,9 +147,9 @@ impl Field {
     /// Leaves in `measured` who of the `list` of `sender` is within reach now, with the squared distance in place of
     /// the power. A loop of its own, without a branch for each distance: what hosts make of a signal takes longer than
     /// this and would keep the processor from running ahead.
-    fn measure(&mut self, sender: u32, now: Instant, list: &[Neighbour]) {
+    fn measure(&mut self, sender: u32, (now, reach_m): (Instant, f64), list: &[Neighbour]) {
         let here = self.position(sender, now);
-        let reach_m2 = self.reach_m * self.reach_m;
+        let reach_m2 = reach_m * reach_m;
         let mut measured = core::mem::take(&mut self.measured);
         measured.resize(list.len(), Neighbour { host: 0, power_w: 0.0 });
         let mut within = 0;
@@ -156,13 +163,18 @@ impl Field {
     }
 
     /// Who may hear `sender` while the snapshot holds.
-    fn list(&mut self, sender: u32, now: Instant, power_w: impl Fn(f64) -> f64) -> Vec<Neighbour> {
+    fn list(
+        &mut self,
+        sender: u32,
+        (now, reach_m): (Instant, f64),
+        power_w: impl Fn(f64) -> f64,
+    ) -> Vec<Neighbour> {
         let hosts = self.grid.around(sender, self.listed_within_m(), &self.channels);
         if !self.is_static() {
             return hosts.into_iter().map(|host| Neighbour { host, power_w: f64::NAN }).collect();
         }
         let here = self.position(sender, now);
-        let reach_m2 = self.reach_m * self.reach_m;
+        let reach_m2 = reach_m * reach_m;
         let mut neighbour = |host: u32| {
             let distance_m2 = self.position(host, now).distance_m2(here);
             (distance_m2 <= reach_m2).then(|| Neighbour { host, power_w: power_w(distance_m2) })

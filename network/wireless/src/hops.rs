@@ -13,7 +13,7 @@ pub struct Rings<N> {
 }
 
 impl<N: Copy + PartialEq> Rings<N> {
-    /// The host itself, of all that are there; hosts reach so far.
+    /// The host itself, of all that are there; no radio reaches farther than `range_m`.
     pub fn around(from: N, mut hosts: Vec<(N, Position)>, range_m: f64) -> Self {
         let ring = hosts.extract_if(.., |(node, _)| *node == from).collect();
         Self { ring, farther: hosts, range_m2: range_m * range_m }
@@ -24,13 +24,16 @@ impl<N: Copy + PartialEq> Rings<N> {
         &self.ring
     }
 
-    /// Goes on to the hosts one hop farther, where those that are near enough `reach` one another. Whether there are
-    /// any.
-    pub fn advance(&mut self, reach: impl Fn(N, N) -> bool) -> bool {
+    /// Goes on to the hosts one hop farther. `reach` says how far, in metres, the radios go by which one host reaches
+    /// another, if there are such. Whether there are any hosts.
+    pub fn advance(&mut self, reach: impl Fn(N, N) -> Option<f64>) -> bool {
         let (ring, range_m2) = (&self.ring, self.range_m2);
         let hears = |(node, at): &mut (N, Position)| {
-            let reaches =
-                |(other, place): &(N, Position)| place.distance_m2(*at) <= range_m2 && reach(*other, *node);
+            let reaches = |(other, place): &(N, Position)| {
+                let distance_m2 = place.distance_m2(*at);
+                distance_m2 <= range_m2
+                    && reach(*other, *node).is_some_and(|range_m| distance_m2 <= range_m * range_m)
+            };
             ring.iter().any(reaches)
         };
         let next: Vec<_> = self.farther.extract_if(.., hears).collect();
@@ -44,7 +47,7 @@ impl<N: Copy + PartialEq> Rings<N> {
         mut self,
         candidates: &[N],
         preferred: Option<N>,
-        reach: impl Fn(N, N) -> bool,
+        reach: impl Fn(N, N) -> Option<f64>,
     ) -> Option<N> {
         let own = self.ring.first()?.1;
         let mut nearest = None;

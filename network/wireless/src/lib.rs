@@ -42,7 +42,7 @@ mod schedule;
 mod stats;
 mod wire;
 
-pub use air::setup::{AirConfig, AirError, HostConfig, Role};
+pub use air::setup::{AirConfig, AirError, ChannelConfig, HostConfig, Role};
 pub use air::{Air, HostId};
 pub use association::{Association, AssociationConfig};
 pub use energy::{DutyCycle, EnergyConfig};

@@ -13,6 +13,7 @@ pub use waypoint::{RandomWaypoint, WaypointStart};
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use prismux_endpoint::random::RandomStream;
@@ -80,6 +81,20 @@ pub enum Mobility {
 }
 
 impl Mobility {
+    /// Places that the host gets to, beyond which it does not go: ends of its way, or corners of its area.
+    pub fn outermost(&self) -> Vec<Position> {
+        let area = match self {
+            Self::Static(place) => return vec![*place],
+            Self::Legs(legs) => return legs.iter().flat_map(|leg| [leg.start, leg.at(leg.until)]).collect(),
+            Self::Anywhere(area) => area,
+            Self::RandomWaypoint(model) => &model.area,
+            Self::GaussMarkov(model) => &model.area,
+            Self::Manhattan(model) => &model.area,
+        };
+        let corner = |x: f64, y: f64| Position { x_m: x * area.width_m, y_m: y * area.height_m };
+        vec![corner(0.0, 0.0), corner(1.0, 0.0), corner(0.0, 1.0), corner(1.0, 1.0)]
+    }
+
     /// Straight from one place to the next, at the first before its time and at the last afterwards. `None` without a
     /// place, or with times that do not grow.
     pub fn through(places: &[(Instant, Position)]) -> Option<Self> {

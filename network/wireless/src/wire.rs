@@ -72,11 +72,11 @@ fn address(host: Option<HostId>) -> [u8; 6] {
 /// A message of address resolution is written whole, with the IPv4 addresses that `address_of` has.
 pub(crate) fn emit<P>(
     frame: &Frame<P>,
-    modulation: Modulation,
+    (modulation, channel): (Modulation, Option<u8>),
     address_of: impl Fn(HostId) -> Ipv4Addr,
     out: &mut Vec<u8>,
 ) {
-    emit_radiotap(frame.rate, modulation, out);
+    emit_radiotap(frame.rate, (modulation, channel), out);
     let control = match frame.kind {
         FrameKind::Rts => RTS,
         FrameKind::Cts => CTS,
@@ -128,12 +128,29 @@ pub(crate) fn emit<P>(
     }
 }
 
+/// The middle of a channel at 2.4 GHz; of channel 1 for a number that no channel has there.
+fn megahertz_2(channel: Option<u8>) -> u16 {
+    match channel {
+        Some(channel @ 1..=13) => 2407 + 5 * u16::from(channel),
+        Some(14) => 2484,
+        _ => 2412,
+    }
+}
+
+/// The middle of a channel at 5 GHz; of channel 36 for a number that no channel has there.
+fn megahertz_5(channel: Option<u8>) -> u16 {
+    match channel {
+        Some(channel @ 34..=196) => 5000 + 5 * u16::from(channel),
+        _ => 5180,
+    }
+}
+
 /// Writes the radiotap header of a frame.
-fn emit_radiotap(rate_of_bits: Rate, modulation: Modulation, out: &mut Vec<u8>) {
+fn emit_radiotap(rate_of_bits: Rate, (modulation, number): (Modulation, Option<u8>), out: &mut Vec<u8>) {
     let (megahertz, channel): (u16, u16) = match modulation {
-        Modulation::Dsss(_) => (2412, GHZ_2 | CCK),
-        Modulation::ErpOfdm => (2412, GHZ_2 | OFDM),
-        Modulation::Ofdm | Modulation::Ht(_) => (5180, GHZ_5 | OFDM),
+        Modulation::Dsss(_) => (megahertz_2(number), GHZ_2 | CCK),
+        Modulation::ErpOfdm => (megahertz_2(number), GHZ_2 | OFDM),
+        Modulation::Ofdm | Modulation::Ht(_) => (megahertz_5(number), GHZ_5 | OFDM),
     };
     let scheme = match modulation {
         Modulation::Ht(format) => HtRate::of(rate_of_bits).map(|scheme| (scheme, format)),
@@ -209,7 +226,7 @@ mod tests {
     fn written(frame: &Frame<()>) -> Vec<u8> {
         let mut out = Vec::new();
         let address = |HostId(number)| Ipv4Addr::new(10, 0, 0, number as u8);
-        emit(frame, Modulation::Dsss(Preamble::Long), address, &mut out);
+        emit(frame, (Modulation::Dsss(Preamble::Long), Some(1)), address, &mut out);
         out
     }
 
@@ -218,13 +235,39 @@ mod tests {
         let written = |mbps| {
             let frame = Frame { rate: Rate::from_mbps(mbps), ..frame(FrameKind::Ack, Some(2)) };
             let mut out = Vec::new();
-            emit(&frame, Modulation::Ht(HtFormat::Greenfield), |_| Ipv4Addr::UNSPECIFIED, &mut out);
+            emit(
+                &frame,
+                (Modulation::Ht(HtFormat::Greenfield), Some(36)),
+                |_| Ipv4Addr::UNSPECIFIED,
+                &mut out,
+            );
             out
         };
         // Width, index, guard interval and format are known: 40 MHz, short, greenfield, scheme 15 on two streams.
         let radiotap = [0, 0, 17, 0, 0x0a, 0, 8, 0, 0, 0, 0x3c, 0x14, 0x40, 1, 0x0f, 0x0d, 15];
         assert_eq!(written(300)[..17], radiotap);
         assert_eq!(written(24)[..14], [0, 0, 14, 0, 0x0e, 0, 0, 0, 0, 48, 0x3c, 0x14, 0x40, 1]);
+    }
+
+    #[test]
+    fn the_radiotap_header_tells_the_middle_of_the_channel() {
+        let megahertz = |modulation, channel| {
+            let mut out = Vec::new();
+            let frame = frame(FrameKind::Ack, Some(2));
+            emit(&frame, (modulation, channel), |_| Ipv4Addr::UNSPECIFIED, &mut out);
+            u16::from_le_bytes([out[10], out[11]])
+        };
+        let b = Modulation::Dsss(Preamble::Long);
+        for (modulation, channel, expected) in [
+            (b, Some(6), 2437),
+            (Modulation::ErpOfdm, Some(14), 2484),
+            (b, Some(36), 2412),
+            (Modulation::Ofdm, Some(149), 5745),
+            (Modulation::Ofdm, Some(1), 5180),
+            (Modulation::Ofdm, None, 5180),
+        ] {
+            assert_eq!(megahertz(modulation, channel), expected, "{modulation:?} on {channel:?}");
+        }
     }
 
     #[test]

@@ -6,9 +6,9 @@ use common::{assert_conserved, named, run, secs, stats, unicast};
 use prismux_endpoint::random::Seed;
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{
-    AccessRules, AddressResolution, Aggregation, Air, AirConfig, AirEvent, Area, ArfConfig, Coordination,
-    DutyCycle, EnergyConfig, Fading, FrameKind, GaussMarkov, HostConfig, HostId, HostStats, HtFormat,
-    MacConfig, Manhattan, Miss, Mobility, Modulation, Outgoing, PollingConfig, Position, Priority,
+    AccessRules, AddressResolution, Aggregation, Air, AirConfig, AirEvent, Area, ArfConfig, ChannelConfig,
+    Coordination, DutyCycle, EnergyConfig, Fading, FrameKind, GaussMarkov, HostConfig, HostId, HostStats,
+    HtFormat, MacConfig, Manhattan, Miss, Mobility, Modulation, Outgoing, PollingConfig, Position, Priority,
     Propagation, RadioConfig, RandomWaypoint, RateControl, Reception, Role, SlotConfig, WaypointStart,
 };
 use proptest::prelude::*;
@@ -252,6 +252,14 @@ fn possible(radio: &RadioConfig, mac: MacConfig) -> MacConfig {
     }
 }
 
+/// What holds on channel 2 where hosts contend, if radios are of another kind there.
+fn other_kind(radio: &RadioConfig, mac: &MacConfig, other: Option<MacConfig>) -> Option<ChannelConfig> {
+    let MacConfig { duty_cycle, address_resolution, coordination, .. } = *mac;
+    let other = other.filter(|_| coordination == Coordination::Distributed)?;
+    let other = MacConfig { duty_cycle, address_resolution, coordination, ..other };
+    Some(ChannelConfig { channel: 2, radio: *radio, mac: possible(radio, other) })
+}
+
 /// The radios of hosts: the first ones, then the second ones of some.
 fn radios_of(hosts: &[Mobility], coordination: Coordination, power: &Power) -> Vec<HostConfig> {
     let mut radios = named(hosts.to_vec());
@@ -278,13 +286,15 @@ fn radios_of(hosts: &[Mobility], coordination: Coordination, power: &Power) -> V
 fn play(
     radio: RadioConfig,
     mac: MacConfig,
-    power: &Power,
+    (power, other): (&Power, Option<MacConfig>),
     hosts: &[Mobility],
     sends: &[Send],
     seed: u64,
 ) -> (String, Vec<HostStats>) {
     let mac = possible(&radio, MacConfig { duty_cycle: power.duty_cycle, ..mac });
-    let config = AirConfig { radio, mac, energy: Some(power.energy), reports_frames: true };
+    let channels: Vec<ChannelConfig> = other_kind(&radio, &mac, other).into_iter().collect();
+    let aggregates = mac.aggregation.is_some() || channels.iter().any(|own| own.mac.aggregation.is_some());
+    let config = AirConfig { radio, mac, channels, energy: Some(power.energy), reports_frames: true };
     let configs = radios_of(hosts, mac.coordination, power);
     let (radios, first_radios) = (configs.len(), hosts.len() as u32);
     let mut air = Air::new(&config, configs, Seed(seed)).expect("a possible air");
@@ -334,7 +344,7 @@ fn play(
     refused.into_iter().for_each(|payload| fates.end(payload));
     assert_eq!(fates.ended.len() + unresolved, sends.len(), "packets vanish: {fates:?}");
     let ended = stats(&air, end, radios);
-    fates.assert_told(&ended, mac.aggregation.is_some());
+    fates.assert_told(&ended, aggregates);
     (format!("{seen}{all:?}"), ended)
 }
 
@@ -427,13 +437,15 @@ impl Tally {
 #[test]
 fn frames_and_packets_are_conserved_nothing_waits_for_ever_and_the_same_seed_gives_the_same_history() {
     let hosts = prop::collection::vec(mobility(), 1..MAX_HOSTS as usize);
-    let histories = (radio(), mac(), power(), hosts, sends(), any::<u64>());
+    let power = (power(), prop::option::of(mac()));
+    let histories = (radio(), mac(), power, hosts, sends(), any::<u64>());
     let tally = RefCell::new(Tally::default());
     let outcome = TestRunner::new(prismux_properties::cases(150)).run(
         &histories,
-        |(radio, mac, power, hosts, sends, seed)| {
-            let (first, stats) = play(radio, mac, &power, &hosts, &sends, seed);
-            prop_assert_eq!(first, play(radio, mac, &power, &hosts, &sends, seed).0);
+        |(radio, mac, (power, other), hosts, sends, seed)| {
+            let power = (&power, other);
+            let (first, stats) = play(radio, mac, power, &hosts, &sends, seed);
+            prop_assert_eq!(first, play(radio, mac, power, &hosts, &sends, seed).0);
             tally.borrow_mut().add(sends.len(), &stats);
             Ok(())
         },

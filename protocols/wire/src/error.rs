@@ -14,6 +14,10 @@ pub enum Layer {
     Udp,
     /// Generic Routing Encapsulation.
     Gre,
+    /// Ethernet.
+    Ethernet,
+    /// Address Resolution Protocol.
+    Arp,
 }
 
 impl fmt::Display for Layer {
@@ -24,6 +28,8 @@ impl fmt::Display for Layer {
             Self::Tcp => "TCP",
             Self::Udp => "UDP",
             Self::Gre => "GRE",
+            Self::Ethernet => "Ethernet",
+            Self::Arp => "ARP",
         })
     }
 }
@@ -47,6 +53,8 @@ pub enum WireError {
     ObsoleteFlags(Layer),
     /// The packet carries another protocol than the one asked for.
     OtherProtocol(u8),
+    /// An operation of ARP other than request and reply.
+    Operation(u16),
     /// A fragment: its transport header is missing or incomplete.
     Fragment,
     /// Source and destination are not of one address family.
@@ -67,6 +75,7 @@ impl fmt::Display for WireError {
             Self::MalformedOption(kind) => write!(f, "TCP option {kind} has an impossible length"),
             Self::TooManyExtensionHeaders => f.write_str("too many IPv6 extension headers"),
             Self::ObsoleteFlags(layer) => write!(f, "{layer} header announces obsolete fields"),
+            Self::Operation(operation) => write!(f, "ARP operation {operation} is not understood"),
             Self::OtherProtocol(protocol) => write!(f, "the packet carries IP protocol {protocol}"),
             Self::Fragment => f.write_str("the packet is a fragment"),
             Self::MixedFamilies => f.write_str("source and destination are of different address families"),

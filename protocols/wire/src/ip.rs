@@ -9,7 +9,7 @@ use crate::error::{Layer, WireError};
 use core::net::IpAddr;
 
 pub(crate) use edit::edit_v4;
-pub use edit::{Expired, decrement_hop_limit, set_ecn};
+pub use edit::{Expired, V4Fields, decrement_hop_limit, rewrite_v4, set_ecn, without_header};
 
 /// IP protocol numbers that prismux looks at.
 pub mod protocol {

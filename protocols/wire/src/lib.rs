@@ -5,7 +5,7 @@
 //! * [`TcpHeader`], [`TcpOptions`]: the typed header that the simulator passes around as a value and
 //!   Linux parses from and emits to bytes.
 //! * [`TcpPacket`], [`IpPacket`]: bytes of a packet, parsed; [`emit_tcp_packet`] writes one.
-//! * [`rewrite`]: changing a segment in place; [`gre`]: tunnels; [`UdpPacket`]: UDP.
+//! * [`rewrite`]: changing a segment in place; [`gre`]: tunnels; [`UdpPacket`]: UDP; [`ethernet`]: frames, ARP.
 //! * [`fields`]: headers field by field, for protocols with formats of their own.
 //! * [`FlowKey`]: addresses and ports of one direction; [`Ecn`]: the congestion bits of the IP header.
 #![no_std]
@@ -17,6 +17,7 @@ extern crate alloc;
 pub mod checksum;
 mod ecn;
 mod error;
+pub mod ethernet;
 pub mod fields;
 mod flow;
 pub mod gre;

@@ -95,6 +95,13 @@ impl TcpPacket {
         Ok(Self { ip, header, payload_offset: ip.header_bytes + length })
     }
 
+    /// Whether the segment is an acknowledgement and nothing else.
+    pub fn is_bare_acknowledgement(&self) -> bool {
+        let opens_or_ends = TcpFlags(TcpFlags::SYN.0 | TcpFlags::FIN.0 | TcpFlags::RST.0);
+        let flags = self.header.flags;
+        self.payload_bytes() == 0 && flags.contains(TcpFlags::ACK) && !flags.intersects(opens_or_ends)
+    }
+
     /// The payload within the packet this was parsed from.
     pub fn payload<'a>(&self, packet: &'a [u8]) -> &'a [u8] {
         packet.get(self.payload_offset..self.ip.total_bytes).unwrap_or(&[])

@@ -15,8 +15,13 @@ pub const EVENT: &[Key] = &[
         "rcp, rcp-eln: the receiver's interface sleeps: it asks for nothing, and what arrives is lost",
     ),
     key("wake", "flow", "-", "rcp, rcp-eln: it wakes and asks for what it missed"),
-    key("kill", "member or proxy", "-", "its process dies without a word"),
-    key("restart", "member or proxy", "-", "a killed process comes back with empty memory"),
+    key(
+        "kill",
+        "member, proxy or host on the air",
+        "-",
+        "its process dies without a word: of a host the routing protocol, and the radio with it",
+    ),
+    key("restart", "member, proxy or host on the air", "-", "a killed process comes back with empty memory"),
     key(
         "handoff",
         "host",

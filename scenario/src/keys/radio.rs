@@ -12,6 +12,12 @@ pub const RADIO: &[Key] = &[
          With { c = [1, 6] } host c has a radio on each",
     ),
     key(
+        "channel",
+        "tables by number",
+        "none",
+        "settings of a channel in place of those here: `[radio.channel.36]`",
+    ),
+    key(
         "medium_access",
         "name",
         "\"ns-2\"",
@@ -69,6 +75,42 @@ pub const RADIO: &[Key] = &[
     key("slots", "table", "none", "a timetable: hosts send in slots of their own, and do not contend"),
     key("energy", "table", "none", "what radios draw, and from which batteries: energy is counted"),
     key("cells", "table", "none", "base stations, between which the other hosts on the air hand over"),
+];
+
+/// What a channel has in common with the others, unless it says otherwise.
+const THAT_OF_RADIO: &str = "that of `[radio]`";
+
+/// The same, unless it has a medium access of its own.
+const ANEW: &str = "that of `[radio]`, or of `medium_access`";
+
+/// Keys of `[radio.channel.NUMBER]`.
+pub const CHANNEL: &[Key] = &[
+    key("medium_access", "name", THAT_OF_RADIO, "who may send when; with it the next five keys begin anew"),
+    key("data_rate", "rate", ANEW, "rate of packets for one neighbour"),
+    key("basic_rate", "rate", ANEW, "rate of control frames and broadcasts"),
+    key("rts_threshold", "size or \"off\"", ANEW, "frames of at least this size ask with RTS first"),
+    key("rate_control", "name", ANEW, "how the rate of packets for one neighbour is found"),
+    key("aggregation", "table", ANEW, "several packets for one neighbour go together"),
+    key("short_retries", "whole number", THAT_OF_RADIO, "attempts at an RTS, and at a short packet"),
+    key("long_retries", "whole number", THAT_OF_RADIO, "attempts at a long packet"),
+    key("queue_packets", "whole number", THAT_OF_RADIO, "packets that wait at a radio"),
+    key("interface_queue", "name", THAT_OF_RADIO, "which packets wait together, and in which order they go"),
+    key("propagation", "name", THAT_OF_RADIO, "mean power against distance"),
+    key("exponent", "number", THAT_OF_RADIO, "log-distance: the power of distance"),
+    key("reference_m", "number", THAT_OF_RADIO, "log-distance: where it begins, in metres"),
+    key("shadowing_db", "number", THAT_OF_RADIO, "log-distance: standard deviation of the power of a frame"),
+    key("fading", "name", THAT_OF_RADIO, "random power on top of that"),
+    key("nakagami_m", "number", THAT_OF_RADIO, "nakagami: shape of the fading"),
+    key(
+        "range_m",
+        "number",
+        THAT_OF_RADIO,
+        "distance at which the mean power just suffices to receive, in metres",
+    ),
+    key("sense_m", "number", THAT_OF_RADIO, "distance at which it just counts as carrier, in metres"),
+    key("reception", "name", THAT_OF_RADIO, "what becomes of frames that overlap"),
+    key("capture_db", "number", THAT_OF_RADIO, "capture: how much stronger a frame must be"),
+    key("noise_dbm", "number", THAT_OF_RADIO, "error-curves: noise in the channel"),
 ];
 
 /// Keys of `[radio.aggregation]`.
@@ -159,6 +201,12 @@ pub const CELLS: &[Key] = &[
         "table of links",
         "none",
         "the link that a host uses where it hears no base station: { mobile = \"wwan\" }",
+    ),
+    key(
+        "relay_below_db",
+        "number",
+        "none",
+        "hosts relay for one that hears its base station by less than this above what suffices, in decibels",
     ),
 ];
 

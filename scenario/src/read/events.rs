@@ -114,7 +114,8 @@ fn read_event(reader: &Reader<'_>, context: &Context<'_>, flows: &[ReadFlow]) ->
 }
 
 fn process(reader: &Reader<'_>, key: &'static str, context: &Context<'_>) -> Option<NodeId> {
-    node(reader, key, context, &[NodeKind::Member, NodeKind::PrismProxy])
+    // Which hosts have a routing protocol, the plan knows.
+    node(reader, key, context, &[NodeKind::Member, NodeKind::PrismProxy, NodeKind::Host])
 }
 
 /// A node of one of `kinds`.
@@ -128,7 +129,7 @@ fn node(reader: &Reader<'_>, key: &'static str, context: &Context<'_>, kinds: &[
     let what = match kinds {
         [NodeKind::Host] => "a host",
         [_] => "a member",
-        _ => "a member or a proxy",
+        _ => "a member, a proxy or a host with a routing protocol",
     };
     let expected = format!("{what}: {}", list_of(&wanted));
     reader.wrong(key, format!("\"{}\" is not {what}", context.node_names[index]), expected, None);

@@ -3,20 +3,20 @@
 mod cells;
 mod channels;
 mod energy;
+mod kinds;
 mod mac;
-mod mobility;
-mod places;
 mod polling;
 mod slots;
 
-use super::Names;
 use super::reader::{Problems, Reader};
+use super::{Names, mobility};
 use crate::document::Value;
 use crate::keys;
 use crate::registry;
 use channels::Radios;
-use prismux_plan::{Link, Medium, MediumModel, Node, NodeId, NodeKind, Radio, Routing};
-use prismux_wireless::{Fading, Propagation, RadioConfig, Reception};
+use mac::Access;
+use prismux_plan::{FurtherRadio, Link, Medium, MediumModel, Node, NodeId, NodeKind, Radio, Routing};
+use prismux_wireless::{Fading, MacConfig, Propagation, RadioConfig, Reception};
 use std::path::Path;
 
 /// What the air of a file is called.
@@ -35,8 +35,9 @@ pub(super) fn read(
     let mobility = file.table("mobility", keys::MOBILITY);
     let routing = file.table("routing", keys::ROUTING);
     let Some(reader) = radio else {
+        let has_cell = file.entry("cell").is_some();
         for (key, table) in [("mobility", mobility), ("routing", routing)] {
-            if table.is_some() {
+            if table.is_some() && !(has_cell && key == "mobility") {
                 let remedy = "add a section [radio], or remove this one".to_string();
                 file.wrong(key, "found no section [radio]", "a radio that it is for", Some(remedy));
             }
@@ -47,39 +48,55 @@ pub(super) fn read(
     let cells = cells::read(&reader, names, (nodes, links), &mut attached);
     let on_air: Vec<&str> = attached.iter().map(|node| node_names[node.index()]).collect();
     let mut radios = channels::read(&reader, &on_air, problems);
-    let mut mac = mac::read(&reader);
-    let owners = slots::read(&reader, &mut mac, (&attached, &radios), node_names);
-    let polled = polling::read(&reader, &mut mac, (&attached, &radios), node_names);
+    let common = mac::read(&reader);
+    let radio = radio_config(&reader, &common);
+    let own = kinds::read(&reader, file, (&radios, &on_air), &common);
+    let mut access = Access { common, own };
+    let owners = slots::read(&reader, &mut access, (&attached, &radios), node_names);
+    let polled = polling::read(&reader, &mut access, (&attached, &radios), node_names);
     let roles = radios.take_roles(if polled.is_empty() { owners } else { polled });
     let Radios { channels, further: further_radios, .. } = radios;
-    let radio = radio_config(&reader);
     let power = energy::power(&reader, &attached, node_names);
-    let conflict = || cells::conflict(&mac, routing.is_some(), !further_radios.is_empty());
-    if let Some((found, remedy)) = cells.as_ref().and_then(|_| conflict()) {
-        reader.wrong("cells", found, cells::ALONE, remedy.map(str::to_string));
+    if let Some(cells) = &cells {
+        let node = |further: &FurtherRadio| attached[further.host];
+        let has_second = further_radios.iter().any(|further| !cells.base_stations.contains(&node(further)));
+        cells::check(&reader, cells, (access.contends(), routing.is_some(), has_second));
     }
     reader.finish();
-    let (mut compares_hops, has_routing) = (false, routing.is_some());
-    let protocol = routing.and_then(|routing| {
-        let protocol = routing.name("protocol", registry::ROUTING);
-        compares_hops = routing.boolean("compare_hops").unwrap_or(false);
-        routing.finish();
-        protocol
-    });
-    // Stations have a base station for a neighbour, and that knows its wires.
-    let standard = if cells.is_some() && !has_routing { None } else { registry::ROUTING.first() };
-    let routing = protocol.or_else(|| Some(standard?.value)).unwrap_or(Routing::Direct);
+    let (routing, compares_hops) = self::routing(routing.as_ref(), cells.is_some());
     let Some(mobility) = mobility else {
         let remedy = "for instance [mobility] with lines: model = \"static\" and area_m = [500, 500]";
         file.missing("mobility", "a section [mobility]: where the hosts are", remedy.to_string());
         return None;
     };
-    let moving = mobility::read(&mobility, &on_air, folder, problems);
+    let moving = mobility::read(&mobility, (&on_air, &[]), folder, problems);
     mobility.finish();
     let mobility = moving?;
-    let radio =
-        Radio { radio, mac, mobility, roles, channels, further_radios, routing, compares_hops, power, cells };
+    let radio = Radio {
+        radio,
+        mac: access.common,
+        channel_settings: access.own,
+        mobility,
+        roles,
+        channels,
+        further_radios,
+        routing,
+        compares_hops,
+        power,
+        cells,
+    };
     Some(Medium { name: AIR.to_string(), attached, model: MediumModel::Radio(Box::new(radio)) })
+}
+
+/// Who finds routes, and whether hops are compared.
+fn routing(table: Option<&Reader<'_>>, has_cells: bool) -> (Routing, bool) {
+    let protocol = table.and_then(|table| table.name("protocol", registry::ROUTING));
+    let compares_hops = table.and_then(|table| table.boolean("compare_hops"));
+    table.into_iter().for_each(Reader::finish);
+    // Stations have a base station for a neighbour, and that knows its wires.
+    let standard = if has_cells && table.is_none() { None } else { registry::ROUTING.first() };
+    let routing = protocol.or_else(|| Some(standard?.value)).unwrap_or(Routing::Direct);
+    (routing, compares_hops.unwrap_or(false))
 }
 
 /// The nodes on the air: those named, or all hosts.
@@ -97,7 +114,8 @@ fn hosts(reader: &Reader<'_>, node_names: &[&str], nodes: &[Node]) -> Vec<NodeId
     items.iter().filter_map(host).collect()
 }
 
-fn radio_config(reader: &Reader<'_>) -> RadioConfig {
+/// The radio that goes with a medium access.
+fn radio_config(reader: &Reader<'_>, mac: &MacConfig) -> RadioConfig {
     let mut radio = RadioConfig::wavelan();
     radio.propagation = reader.name("propagation", registry::PROPAGATION).unwrap_or(radio.propagation);
     if let Propagation::LogDistance { exponent, reference_m, shadowing_db } = &mut radio.propagation {
@@ -120,6 +138,10 @@ fn radio_config(reader: &Reader<'_>) -> RadioConfig {
             *noise_w = decibel_ratio(decibels) / 1000.0;
         }
     }
+    if let Some(fault) = radio.fault_with(mac) {
+        let remedy = "for instance medium_access = \"802.11b\", or reception = \"capture\"".to_string();
+        reader.wrong("reception", fault, "settings that go together", Some(remedy));
+    }
     radio
 }
 
@@ -133,7 +155,12 @@ fn thresholds(reader: &Reader<'_>, radio: &mut RadioConfig) {
     }
     if sense_m < range_m {
         let found = format!("a host would receive at {range_m} m what it cannot sense beyond {sense_m} m");
-        reader.wrong("sense_m", found, "at least the distance of `range_m`", None);
+        // Of a channel's own table: that one of both which it has.
+        match ["sense_m", "range_m"].into_iter().find(|key| reader.table.get(key).is_some()) {
+            Some("range_m") => reader.wrong("range_m", found, "at most the distance of `sense_m`", None),
+            Some(_) => reader.wrong("sense_m", found, "at least the distance of `range_m`", None),
+            None => {}
+        }
     }
     radio.receive_threshold_w = radio.mean_power_w(range_m);
     radio.carrier_threshold_w = radio.mean_power_w(sense_m);

@@ -31,7 +31,13 @@ impl<'a> Problems<'a> {
         remedy: Option<String>,
     ) {
         let diagnostic = Diagnostic::new(self.sources, place, key, found.into(), expected.into());
-        self.found.borrow_mut().push((place.clone(), diagnostic.with_remedy(remedy)));
+        let mut all = self.found.borrow_mut();
+        // What several tables inherit is wrong once.
+        let is_same =
+            |(other, known): &(Place, Diagnostic)| other == place && known.found == diagnostic.found;
+        if *place == Place::default() || !all.iter().any(is_same) {
+            all.push((place.clone(), diagnostic.with_remedy(remedy)));
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -56,6 +62,8 @@ pub(crate) struct Reader<'a> {
     pub problems: &'a Problems<'a>,
     keys: &'static [Key],
     asked: RefCell<BTreeSet<&'static str>>,
+    /// What holds for keys that the table leaves out, but for some of them.
+    inherited: Option<(&'a Table, &'static [&'static str])>,
 }
 
 impl<'a> Reader<'a> {
@@ -66,7 +74,29 @@ impl<'a> Reader<'a> {
         keys: &'static [Key],
         problems: &'a Problems<'a>,
     ) -> Self {
-        Self { table, path: path.into(), place: place.clone(), problems, keys, asked: RefCell::default() }
+        Self {
+            table,
+            path: path.into(),
+            place: place.clone(),
+            problems,
+            keys,
+            asked: RefCell::default(),
+            inherited: None,
+        }
+    }
+
+    /// What the table leaves out stands in another one, but for `own` keys.
+    pub fn inheriting(self, other: &'a Table, own: &'static [&'static str]) -> Self {
+        Self { inherited: Some((other, own)), ..self }
+    }
+
+    /// The entry `key`, of this table or inherited.
+    fn find(&self, key: &str) -> Option<&'a Entry> {
+        let inherited = || {
+            let (other, own) = self.inherited?;
+            other.get(key).filter(|_| !own.contains(&key))
+        };
+        self.table.get(key).or_else(inherited)
     }
 
     /// Dotted path of `key`.
@@ -78,7 +108,7 @@ impl<'a> Reader<'a> {
     pub fn entry(&self, key: &'static str) -> Option<&'a Entry> {
         debug_assert!(self.keys.iter().any(|k| k.name == key), "{key} is missing from the table of keys");
         self.asked.borrow_mut().insert(key);
-        self.table.get(key)
+        self.find(key)
     }
 
     /// Notes a problem with the value of `key`.
@@ -89,7 +119,7 @@ impl<'a> Reader<'a> {
         expected: impl Into<String>,
         remedy: Option<String>,
     ) {
-        let place = self.table.get(key).map_or(&self.place, |entry| &entry.item.place);
+        let place = self.find(key).map_or(&self.place, |entry| &entry.item.place);
         self.problems.add(place, &self.path_of(key), found, expected, remedy);
     }
 
@@ -197,7 +227,7 @@ impl<'a> Reader<'a> {
     /// One of the registered names.
     pub fn name<T: Clone>(&self, key: &'static str, names: &[Name<T>]) -> Option<T> {
         let Some(text) = self.text(key) else {
-            if self.table.get(key).is_some() {
+            if self.find(key).is_some() {
                 self.accept_all();
             }
             return None;

@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 /// How long an aborted download lasts, and the pause before the next.
 const ABORTED_AFTER: Duration = Duration::from_secs(4);
 const PAUSE: Duration = Duration::from_secs(1);
+/// Rivals begin within so much time, the download in the middle of it: who fills a queue first decides much of what
+/// each gets, so that one order alone says little.
+const RIVALS_START: Duration = Duration::from_secs(1);
 /// The most that a rate changes at once.
 const MAX_RATE_STEP: f64 = 4.0;
 
@@ -68,7 +71,7 @@ impl Cell {
             write_wire(&mut text, "neighbours", ["m1", "neighbour"]);
         }
         text += "\n[flows]\n";
-        self.write_flows(&mut text);
+        self.write_flows(&mut text, seed);
         self.write_events(&mut text, seed, duration);
         text
     }
@@ -101,7 +104,7 @@ impl Cell {
         }
     }
 
-    fn write_flows(&self, text: &mut String) {
+    fn write_flows(&self, text: &mut String, seed: u64) {
         // Writing to a string cannot fail.
         let _ = match self.story {
             Story::Aborted { count } => (0..count as u64).try_for_each(|index| {
@@ -115,12 +118,26 @@ impl Cell {
                     stop.as_millis()
                 )
             }),
+            Story::Rivals { .. } => {
+                let start = RIVALS_START.as_millis() / 2;
+                writeln!(
+                    text,
+                    "download = {{ from = \"server\", to = \"receiver\", start = \"{start} ms\" }}"
+                )
+            }
             _ => writeln!(text, "download = {{ from = \"server\", to = \"receiver\" }}"),
         };
         let _ = match self.story {
-            Story::Rivals { count } => (1..=count).try_for_each(|number| {
-                writeln!(text, "rival{number} = {{ from = \"other\", to = \"neighbour\" }}")
-            }),
+            Story::Rivals { count } => {
+                let mut random = Seed(seed).stream(&format!("rough/{}/rivals", self.name));
+                (1..=count).try_for_each(|number| {
+                    let start = random.below(RIVALS_START.as_millis());
+                    writeln!(
+                        text,
+                        "rival{number} = {{ from = \"other\", to = \"neighbour\", start = \"{start} ms\" }}"
+                    )
+                })
+            }
             Story::Datagrams { rate_bps } => writeln!(
                 text,
                 "rival1 = {{ from = \"other\", to = \"neighbour\", transport = \"udp\", \

@@ -48,6 +48,22 @@ fn rates_change_within_their_bounds_by_four_times_at_most_and_by_the_seed() {
 }
 
 #[test]
+fn rivals_begin_before_and_after_the_download_by_the_seed_and_alike_whatever_links_it_uses() {
+    let cell = chosen(shipped(false), &["b-rival-4".to_string()]).remove(0);
+    let starts = |way, seed| -> Vec<Duration> {
+        let plan = cell.scenario(way, seed, SECONDS, &[]).unwrap().plan;
+        let rivals = plan.flows.iter().filter(|flow| flow.name != "download");
+        rivals.map(|flow| flow.start).collect()
+    };
+    let all: Vec<Duration> = (1..=5).flat_map(|seed| starts(Way::Prism, seed)).collect();
+    let before = all.iter().filter(|start| **start < Duration::from_millis(500)).count();
+    assert_eq!(all.len(), 20);
+    assert!((5..=15).contains(&before), "{all:?}");
+    assert_ne!(starts(Way::Prism, 1), starts(Way::Prism, 2));
+    assert_eq!(starts(Way::Prism, 1), starts(Way::Single(0), 1));
+}
+
+#[test]
 fn every_seed_runs_another_part_of_a_recording() {
     let times = (1..=60_000).filter(|ms| ms % 11 == 0 || *ms == 60_000);
     let text: String = times.map(|ms| format!("{ms}\n")).collect();

@@ -1,14 +1,18 @@
 //! Targets for the ad-hoc routing protocols: their headers as bytes, and hosts under hostile frames.
 use prismux_aodv::{Aodv, AodvConfig, AodvHeader, Rerr, Rrep, Rreq};
+use prismux_daemons::route::air::{FromAir, ToAir};
+use prismux_daemons::route::radio::Priority;
 use prismux_dsdv::{Advertised, Dsdv, DsdvConfig, DsdvHeader};
 use prismux_dsr::{
     AckRequest, Dsr, DsrConfig, DsrHeader, DsrOption, ErrorKind, FlowHeader, RouteError, RouteReply,
     RouteRequest, SourceRoute,
 };
 use prismux_endpoint::random::Seed;
-use prismux_routing::{Header, Input, Packet, RoutingEndpoint};
+use prismux_routing::{Header, Input, NextHop, Packet, RoutingEndpoint};
+use prismux_trace::event::DropReason;
 use prismux_units::{Duration, Instant};
 use prismux_wire::SeqNumber;
+use prismux_wire::ethernet::{ArpOperation, ArpPacket, EthernetHeader, MacAddress};
 use std::net::Ipv4Addr;
 
 /// Bytes of UDP's header, in front of AODV's messages.
@@ -42,6 +46,67 @@ pub fn dsdv_update(data: &[u8]) {
     let mut out = vec![0; update.wire_bytes()];
     assert_eq!(update.emit(&mut out), Ok(data.len()));
     assert_eq!(out, data);
+}
+
+/// What comes to a routing daemon from its radio: messages of an air, Ethernet headers, ARP. What can be read can be
+/// written again as the same bytes; behind them may be others.
+pub fn route_radio(data: &[u8]) {
+    let mut out = Vec::new();
+    if let Some(message) = ToAir::parse(data) {
+        message.emit(&mut out);
+        assert!(data.starts_with(&out));
+    }
+    if let Some(message) = FromAir::parse(data) {
+        message.emit(&mut out);
+        assert_eq!(FromAir::parse(&out), Some(message));
+    }
+    let mut head = [0; ArpPacket::WIRE_BYTES];
+    if let Ok(header) = EthernetHeader::parse(data) {
+        let length = header.emit(&mut head).expect("it has room");
+        assert!(data.starts_with(&head[..length]));
+    }
+    if let Ok(message) = ArpPacket::parse(data) {
+        let length = message.emit(&mut head).expect("it has room");
+        assert!(data.starts_with(&head[..length]));
+    }
+}
+
+/// One of each.
+pub fn route_radio_messages() -> Vec<Vec<u8>> {
+    let packet = &[7; 30][..];
+    let written = |emit: &dyn Fn(&mut Vec<u8>)| {
+        let mut out = Vec::new();
+        emit(&mut out);
+        out
+    };
+    let to = NextHop::Neighbour(host(2));
+    let send = ToAir::Send { priority: Priority::Routing, to, counted_bytes: 30, packet };
+    let to_air = [
+        send,
+        ToAir::Taken(packet),
+        ToAir::Dropped(DropReason::NoRoute, packet),
+        ToAir::Hello(1),
+        ToAir::Bye,
+    ];
+    let from_air = [
+        FromAir::Ready { version: 1, keeps_log: true },
+        FromAir::Received(host(2), packet),
+        FromAir::Overheard(host(2), host(3), packet),
+        FromAir::NotDelivered(host(2), packet),
+        FromAir::TakenBack(host(2), packet),
+    ];
+    let mut seeds: Vec<Vec<u8>> = to_air.iter().map(|message| written(&|out| message.emit(out))).collect();
+    seeds.extend(from_air.iter().map(|message| written(&|out| message.emit(out))));
+    let [sender, target] = [2, 3].map(|last| MacAddress([2, 0, 0, 0, 0, last]));
+    let (operation, sender_address, target_address) = (ArpOperation::Request, host(2), host(3));
+    let arp = ArpPacket { operation, sender, sender_address, target, target_address };
+    let header = EthernetHeader { destination: target, source: sender, ether_type: 0x0806 };
+    let mut bytes = vec![0; ArpPacket::WIRE_BYTES];
+    arp.emit(&mut bytes).expect("it has room");
+    seeds.push(bytes.clone());
+    header.emit(&mut bytes).expect("it has room");
+    seeds.push(bytes);
+    seeds
 }
 
 const fn host(number: u8) -> Ipv4Addr {

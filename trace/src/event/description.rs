@@ -44,6 +44,9 @@ pub struct RadioDescription<'a> {
     pub further: Vec<(usize, u8)>,
     /// How far hosts reach in the mean, in metres.
     pub range_m: f64,
+    /// Channels on which they reach as far as this instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges_m: Vec<(u8, f64)>,
 }
 
 /// A node.

@@ -29,12 +29,19 @@ impl fmt::Display for Line<'_> {
                 write!(f, "member {member}: {state} at {}", name(&self.proxy))?;
             }
             EventKind::HandoffComplete => write!(f, "{node} hands over to {link}")?,
-            EventKind::CellChanged => match (&self.from, &self.to) {
-                (Some(from), Some(to)) => write!(f, "{node} hands over from {from} to {to}")?,
-                (Some(from), None) => write!(f, "{node} hears {from} no longer, and no other base station")?,
-                (None, Some(to)) => write!(f, "{node} belongs to base station {to}")?,
-                (None, None) => write!(f, "{node} hears no base station")?,
-            },
+            EventKind::CellChanged => {
+                match (&self.from, &self.to) {
+                    (Some(from), Some(to)) => write!(f, "{node} hands over from {from} to {to}")?,
+                    (Some(from), None) => {
+                        write!(f, "{node} hears {from} no longer, and no other base station")?;
+                    }
+                    (None, Some(to)) => write!(f, "{node} belongs to base station {to}")?,
+                    (None, None) => write!(f, "{node} hears no base station")?,
+                }
+                if let Some(channel) = self.channel {
+                    write!(f, ", on channel {channel}")?;
+                }
+            }
             EventKind::GatewayChanged => match &self.to {
                 Some(to) => write!(f, "{node} goes over {to}")?,
                 None => write!(f, "{node} goes over {} no longer", name(&self.from))?,

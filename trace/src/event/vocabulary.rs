@@ -80,6 +80,8 @@ vocabulary! {
         drawn_uj: u64,
         /// Energy left in a battery, in microjoules.
         battery_uj: u64,
+        /// A channel of the air.
+        channel: u64,
         /// A place: metres to the east.
         x_m: f64,
         /// A place: metres to the north.
@@ -338,6 +340,9 @@ vocabulary! {
             /// The one it belongs to from now on; `None` when it hears none.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             to: optional name,
+            /// By which of its channels; `None` where base stations have one each.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            channel: optional u64,
         }
         /// A station that hears no base station goes over another station, its gateway.
         GatewayChanged = "gateway_changed" {

@@ -1,7 +1,9 @@
 //! What becomes of packets, carried out.
 use super::super::carriage::{Carried, Output, Payload};
+use super::super::telling::Told;
 use super::{CellNodes, OF_A_CELL};
 use prismux_routing::RoutingEndpoint;
+use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wireless::cells::{Inwards, Outwards};
 use prismux_wireless::{HostId, Outgoing};
@@ -15,8 +17,8 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
     ) {
         match fate {
             Some(Outwards::Air(place, packet)) => {
-                let Some(base) = self.base_stations.get(place).copied() else { return };
-                if !self.transmit(now, host, base, packet)
+                let Some(cell) = self.cells.get(place).copied() else { return };
+                if !self.transmit(now, host, cell.radio, packet)
                     && let Some(station) = self.station(host)
                 {
                     station.count_queue_drop();
@@ -26,8 +28,10 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
             Some(Outwards::Fallback(carried)) => {
                 self.outputs.push_back(Output::Packet(now, host, carried.packet));
             }
-            Some(Outwards::Held | Outwards::NoLink(_) | Outwards::QueueFull(_) | Outwards::GivenUp(_))
-            | None => {}
+            Some(Outwards::NoLink(packet)) => self.lose(now, host, DropReason::NoRoute, &packet),
+            Some(Outwards::QueueFull(packet)) => self.lose(now, host, DropReason::QueueFull, &packet),
+            Some(Outwards::GivenUp(packet)) => self.lose(now, host, DropReason::Unanswered, &packet),
+            Some(Outwards::Held) | None => {}
         }
     }
 
@@ -39,7 +43,8 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
     ) {
         match fate {
             Some(Inwards::Air(to, packet)) => {
-                if !self.transmit(now, base, to, packet)
+                let radio = self.radio_towards(base, to);
+                if !self.transmit(now, radio, to, packet)
                     && let Some(machine) = self.base_station(base)
                 {
                     machine.count_queue_drop();
@@ -49,18 +54,36 @@ impl<R: RoutingEndpoint<Carried<P>>, P: Payload> CellNodes<R, P> {
             Some(Inwards::Wire(carried)) => {
                 self.outputs.push_back(Output::Packet(now, base, carried.packet));
             }
-            Some(Inwards::Kept | Inwards::Lost(_) | Inwards::GivenUp(_)) | None => {}
+            Some(Inwards::Lost(packet)) => self.lose(now, base, DropReason::NoRoute, &packet),
+            Some(Inwards::GivenUp(packet)) => self.lose(now, base, DropReason::Unanswered, &packet),
+            Some(Inwards::Kept) | None => {}
         }
     }
 
     /// Hands a packet to a node's radio. Says whether it had room.
     fn transmit(&mut self, now: Instant, from: HostId, to: HostId, packet: Carried<P>) -> bool {
-        let (bytes, priority) = (packet.bytes(), packet.priority());
+        let (bytes, priority, label) = (packet.bytes(), packet.priority(), packet.label());
         let payload = self.frames.put(packet) | OF_A_CELL;
-        let refused = self.relays.air.send(now, from, Outgoing { to: Some(to), bytes, priority, payload });
-        if let Err(refused) = &refused {
-            self.frames.take(refused.payload & !OF_A_CELL);
+        let refused =
+            self.relays.radios.air.send(now, from, Outgoing { to: Some(to), bytes, priority, payload });
+        match &refused {
+            Ok(()) => self.tell(Told::queued(now, from, label)),
+            Err(refused) => {
+                self.lose_frame(now, from, DropReason::QueueFull, refused.payload & !OF_A_CELL);
+            }
         }
         refused.is_ok()
+    }
+
+    /// A packet goes no further than a node.
+    pub(super) fn lose(&mut self, now: Instant, host: HostId, reason: DropReason, packet: &Carried<P>) {
+        self.tell(Told::dropped(now, host, reason, packet));
+    }
+
+    /// A packet in a frame goes no further than a node.
+    pub(super) fn lose_frame(&mut self, now: Instant, host: HostId, reason: DropReason, number: u32) {
+        if let Some(packet) = self.frames.take(number) {
+            self.lose(now, host, reason, &packet);
+        }
     }
 }

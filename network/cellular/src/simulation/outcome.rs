@@ -1,8 +1,7 @@
 //! What came of a run.
 use super::Setup;
-use super::packets::Packet;
 use crate::energy::PowerModel;
-use crate::routes::Hop;
+use crate::slots::{Arrival, CellEndpoint};
 use alloc::vec;
 use alloc::vec::Vec;
 use prismux_units::Duration;
@@ -33,7 +32,6 @@ pub struct Outcome {
     /// Slots in which a transmission was sent from or to where the base station hears it.
     pub busy_at_base: u64,
     delay_slots: u64,
-    last_busy: Option<u64>,
     slot: Duration,
     packet_bits: u64,
     hosts: usize,
@@ -54,36 +52,26 @@ impl Outcome {
             wasted: 0,
             busy_at_base: 0,
             delay_slots: 0,
-            last_busy: None,
             slot: setup.slot(),
             packet_bits: setup.packet.bits(),
             hosts: setup.cell.hosts(),
         }
     }
 
-    pub(super) fn arrived(&mut self, packet: Packet, slot: u64) {
-        self.delivered[packet.flow] += 1;
-        self.arrivals.push((slot, packet.flow));
-        self.delay_slots += slot + 1 - packet.born.min(slot);
+    pub(super) fn arrived(&mut self, arrival: &Arrival<()>) {
+        self.delivered[arrival.flow] += 1;
+        self.arrivals.push((arrival.slot, arrival.flow));
+        self.delay_slots += arrival.slot + 1 - arrival.born;
     }
 
-    /// A transmission between peers, which `heard` hosts hear.
-    pub(super) fn peer_hop(&mut self, hop: Hop, heard: usize) {
-        self.sent_by_hosts[0] += u64::from(hop.from < self.hosts);
-        self.heard += heard as u64;
-    }
-
-    /// A transmission from or to the base station, which everybody hears.
-    pub(super) fn direct_hop(&mut self, from_host: bool) {
-        self.direct += 1;
-        self.sent_by_hosts[1] += u64::from(from_host);
-        self.heard += self.hosts as u64 - u64::from(from_host);
-    }
-
-    pub(super) fn channel_used_at_base(&mut self, slot: u64) {
-        if self.last_busy.replace(slot) != Some(slot) {
-            self.busy_at_base += 1;
-        }
+    /// What the cell has done in the whole run.
+    pub(super) fn count(&mut self, cell: &CellEndpoint<()>) {
+        let counts = cell.counts();
+        self.slots = cell.slots();
+        self.sent_by_hosts = counts.sent_by_hosts();
+        (self.hops, self.direct, self.heard) = (counts.hops, counts.direct, counts.heard);
+        (self.lost, self.refused, self.wasted) = (counts.lost, counts.refused, counts.wasted);
+        self.busy_at_base = counts.busy_at_base;
     }
 
     fn seconds(&self) -> f64 {

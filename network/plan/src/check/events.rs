@@ -1,8 +1,7 @@
 //! Events: of nodes that can do what they are to do, in an order that is possible.
 use super::Findings;
-use crate::{Action, NodeId, NodeKind, Part, Plan, Problem, Role};
+use crate::{Action, NodeId, NodeKind, Part, Plan, Problem, Radio, Role};
 use alloc::vec::Vec;
-use prismux_wireless::Coordination;
 
 impl Plan {
     pub(super) fn check_events(&self, found: &mut Findings) {
@@ -10,8 +9,8 @@ impl Plan {
             let problem = match event.action {
                 Action::Join(node) => self.wrong_kind(node, &[NodeKind::Member]).map(|p| ("join", p)),
                 Action::Leave(node) => self.wrong_kind(node, &[NodeKind::Member]).map(|p| ("leave", p)),
-                Action::Kill(node) => self.wrong_kind(node, PROCESSES).map(|p| ("kill", p)),
-                Action::Restart(node) => self.wrong_kind(node, PROCESSES).map(|p| ("restart", p)),
+                Action::Kill(node) => self.unkillable(node).map(|p| ("kill", p)),
+                Action::Restart(node) => self.unkillable(node).map(|p| ("restart", p)),
                 Action::Handoff { host, link, .. } => {
                     let moved = self.wrong_kind(host, &[NodeKind::Host]).map(|p| ("handoff", p));
                     moved.or_else(|| self.foreign_handoff(host, link?).map(|p| ("to", p)))
@@ -35,18 +34,24 @@ impl Plan {
         let wanted = match kinds {
             [NodeKind::Host] => "a host",
             [NodeKind::Member] => "a member",
-            _ => "a member or a proxy",
+            _ => "a member, a proxy or a host with a routing protocol",
         };
         let candidates = self.node_ids().filter(|&node| kinds.contains(&self[node].kind()));
         let candidates = self.names_of(candidates);
         Some(Problem::WrongKind { node: self[node].name.clone(), wanted, candidates })
     }
 
+    /// Why a node has no process that can be killed or started again.
+    fn unkillable(&self, node: NodeId) -> Option<Problem> {
+        let routes = self.radio_of(node).is_some_and(Radio::has_routers);
+        if routes { None } else { self.wrong_kind(node, PROCESSES) }
+    }
+
     /// What keeps a radio from being tuned by an event.
     fn untunable(&self, host: NodeId, channel: u8) -> Option<Problem> {
         let name = self[host].name.clone();
         let Some(radio) = self.radio_of(host) else { return Some(Problem::NotOnTheAir(name)) };
-        let contends = radio.cells.is_none() && radio.mac.coordination == Coordination::Distributed;
+        let contends = radio.cells.is_none() && radio.contends();
         (!contends || channel == 0).then_some(Problem::Untunable(name))
     }
 
@@ -84,5 +89,5 @@ impl Plan {
     }
 }
 
-/// Nodes with a process that can die.
+/// Nodes with a process that can die, beside hosts with a routing protocol.
 const PROCESSES: &[NodeKind] = &[NodeKind::Member, NodeKind::PrismProxy];

@@ -76,6 +76,7 @@ impl Plan {
         self.check_flow_links(flow, reach, found);
         self.check_pipes(flow, reach, found);
         self.check_coupling(flow, found);
+        self.check_slots_of(flow, found);
         check_striping(flow, found);
     }
 

@@ -42,7 +42,13 @@ impl Places {
     pub fn new(network: &Network) -> Result<Self, Box<dyn Error>> {
         let hosts = network.kind.hosts();
         let radio = RadioConfig::wavelan();
-        let config = AirConfig { radio, mac: MacConfig::ns2(), energy: None, reports_frames: false };
+        let config = AirConfig {
+            radio,
+            mac: MacConfig::ns2(),
+            channels: Vec::new(),
+            energy: None,
+            reports_frames: false,
+        };
         let movements = parse_ns2("movements", &network.movements, hosts as usize)?;
         let host = |(index, mobility)| HostConfig::new(format!("h{index}"), mobility);
         let air = Air::new(&config, movements.into_iter().enumerate().map(host).collect(), Seed(1))?;

@@ -54,7 +54,8 @@ pub trait Medium: Any + fmt::Debug + Send {
     /// From now on the medium tells of every frame that begins ([`MediumEvent::OnAir`]), for captures and event logs.
     fn tell_frames(&mut self) {}
 
-    /// The headers of the frame that has begun last, as a capture has them before the packet.
+    /// The headers of the frame that has begun last, as a capture has them before the packet. Without any, captures
+    /// leave it out.
     fn frame_head(&self) -> &[u8] {
         &[]
     }
@@ -107,6 +108,15 @@ pub enum MediumEvent {
     Unresolved(Frame),
     /// A node that found the medium busy may send.
     Free(NodeId),
+    /// All that is for a node on the medium goes to another one on it first, from now on.
+    Leads {
+        /// The node.
+        host: NodeId,
+        /// Over which it was reached.
+        from: NodeId,
+        /// Over which it is reached.
+        over: NodeId,
+    },
     /// A frame begins, on a medium that tells of them ([`Medium::tell_frames`]): its head is in
     /// [`Medium::frame_head`], its packet, if it has one, is this.
     OnAir(Option<Frame>),

@@ -1,6 +1,7 @@
 //! The registry: what a plan's media are made of. One line for each model.
 use super::broadcast::Bus;
 use super::medium::Medium;
+use crate::cell::medium::CellMedium;
 use crate::radio::medium::RadioMedium;
 use prismux_endpoint::random::Seed;
 use prismux_plan::{MediumModel, Plan, Unsupported};
@@ -22,6 +23,14 @@ pub(crate) fn planned(
             let impossible = |error| Unsupported {
                 what: format!("medium \"{name}\": {error}"),
                 remedy: "choose values that a radio can have".to_string(),
+            };
+            Some(Box::new(medium.map_err(impossible)?))
+        }
+        MediumModel::Cell(cell) => {
+            let medium = CellMedium::new(plan, name, attached, cell, seed);
+            let impossible = |fault| Unsupported {
+                what: format!("medium \"{name}\": {fault}"),
+                remedy: "choose movements that hosts can make".to_string(),
             };
             Some(Box::new(medium.map_err(impossible)?))
         }

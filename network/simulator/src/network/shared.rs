@@ -6,7 +6,7 @@ use crate::media::medium::{Frame, MediumEvent, Priority};
 use crate::media::shared::{MediumExit, SharedMedium};
 use crate::nodes::rule::Forwarding;
 use prismux_endpoint::Deadline;
-use prismux_trace::event::DropReason;
+use prismux_trace::event::{DropReason, Event};
 use prismux_units::Instant;
 
 impl Network {
@@ -69,6 +69,15 @@ impl Network {
                 MediumEvent::Unresolved(frame) => self.lose_at_medium(&frame, DropReason::Unresolved),
                 MediumEvent::OnAir(frame) => self.tell_frame(medium, frame),
                 MediumEvent::Missed { frame, cause } => self.tell_missed(medium, &frame, cause),
+                MediumEvent::Leads { host, from, over } => {
+                    self.lead_to(host, over);
+                    self.observe(|names| Event::CellChanged {
+                        node: names.node(host),
+                        from: Some(names.node(from)),
+                        to: Some(names.node(over)),
+                        channel: None,
+                    });
+                }
                 MediumEvent::Free(node) => {
                     if let Some(place) = self.rule_of(node) {
                         self.with_rule(place, |rule, context| rule.medium_free(context, medium));
@@ -86,7 +95,9 @@ impl Network {
         if let Some(observer) = &mut self.observer {
             let shared = &self.media[medium.index()].medium;
             let packet = frame.map(|frame| (frame.packet.carried.packet, frame.packet.size_bytes));
-            observer.on_air(self.now, medium, shared.frame_head(), packet, &self.pool);
+            if !shared.frame_head().is_empty() {
+                observer.on_air(self.now, medium, shared.frame_head(), packet, &self.pool);
+            }
             if let Some(sent) = shared.frame_sent() {
                 let flow = packet.map(|(packet, _)| self.pool.packet(packet).flow);
                 let about = frame.or(sent.announces).map(|frame| frame.packet.carried.packet);

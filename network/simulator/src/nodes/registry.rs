@@ -17,5 +17,6 @@ pub(crate) fn planned(
 ) -> Result<prism::plan::Found, Unsupported> {
     let mut found = prism::plan::found(ground, bypassed, scheduler)?;
     found.nodes.extend(crate::radio::hosts(ground.plan, ground.seed));
+    found.nodes.extend(crate::cell::nodes(ground.plan));
     Ok(found)
 }

@@ -18,7 +18,7 @@ use crate::network::{Network, Target};
 use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
 use base_station::BaseStation;
-use prismux_plan::{Cells, Plan, Radio};
+use prismux_plan::{CellRadio, Cells, Plan, Radio};
 use prismux_trace::event::Event;
 use prismux_units::Instant;
 use relaying::Gateway;
@@ -37,7 +37,9 @@ pub(super) fn node(
         return Box::new(Station::new(plan, medium, (radio, cells), node).relaying(relay));
     }
     let stations = plan[medium].attached.iter().filter(|node| !cells.base_stations.contains(node));
-    let queue_packets = radio.mac.queue_packets as usize;
+    let place = plan[medium].attached.iter().position(|one| *one == node);
+    let channel = place.and_then(|place| radio.channels_of(place).next()).unwrap_or(1);
+    let queue_packets = radio.mac_on(channel).queue_packets as usize;
     Box::new(BaseStation::new(medium, stations.copied(), queue_packets, cells.forwards))
 }
 
@@ -93,11 +95,11 @@ impl Network {
 
 /// What stations and base stations do with their radios.
 impl NodeContext<'_> {
-    /// The power with which the node hears each of the others now, in watts.
-    fn measure_w(&mut self, medium: MediumId, others: &[NodeId]) -> Vec<f64> {
+    /// The power with which the node hears each of these radios now, in watts.
+    fn measure_w(&mut self, medium: MediumId, cells: &[CellRadio]) -> Vec<f64> {
         let node = self.node;
         let measured = self.network.with_radio(medium, |radio, now| {
-            others.iter().map(|other| radio.measure_w(now, *other, node)).collect()
+            cells.iter().map(|cell| radio.measure_w(now, cell.number, node)).collect()
         });
         measured.unwrap_or_default()
     }
@@ -116,17 +118,30 @@ impl NodeContext<'_> {
     }
 
     /// Whether the packet is for the node, under whichever of its addresses.
-    pub(super) fn is_for_node(&self, packet: &Transit) -> bool {
+    pub(crate) fn is_for_node(&self, packet: &Transit) -> bool {
         self.ends_here(packet) || self.network.is_interface_of(packet.carried.towards, self.node)
     }
 }
 
 /// What a station does to the network around it.
 impl NodeContext<'_> {
-    /// Its base station is to send nothing more on the air for it.
-    fn part_from(&mut self, base_station: NodeId) {
+    /// How many other stations head for each of the radios of base stations.
+    fn heading(&self, medium: MediumId, cells: usize) -> Vec<usize> {
+        let mut heading = vec![0; cells];
+        let shared: &dyn Any = &*self.network.media[medium.index()].medium;
+        let nodes = shared.downcast_ref().map_or(&[][..], RadioMedium::nodes);
+        let others = nodes.iter().filter(|node| **node != self.node);
+        for place in others.filter_map(|node| self.network.node_as::<Station>(*node)?.heads_for()) {
+            heading[place] += 1;
+        }
+        heading
+    }
+
+    /// Its base station is to send nothing more on the air for it, until it is back where it `returns`.
+    fn part_from(&mut self, base_station: NodeId, returns: bool) {
         let station = self.node;
-        let release = |base: &mut BaseStation, context: &mut NodeContext<'_>| base.release(context, station);
+        let release =
+            |base: &mut BaseStation, context: &mut NodeContext<'_>| base.release(context, station, returns);
         self.network.with_node_as(base_station, release);
     }
 
@@ -135,9 +150,15 @@ impl NodeContext<'_> {
         self.network.attach(self.node, link);
     }
 
-    /// It has gone `from` one of the base stations `to` another, which all packets for it reach from now on, or uses a
-    /// link, or cannot be reached: all of them learn of it.
-    fn settle(&mut self, [from, to]: [Option<NodeId>; 2], base_stations: &[NodeId], link: Option<LinkId>) {
+    /// It has gone `from` one of the base stations `to` another, by this channel if that has several, which all packets
+    /// for it reach from now on, or uses a link, or cannot be reached: all of them learn of it.
+    fn settle(
+        &mut self,
+        [from, to]: [Option<NodeId>; 2],
+        channel: Option<u8>,
+        base_stations: &[NodeId],
+        link: Option<LinkId>,
+    ) {
         let station = self.node;
         match (to, link) {
             (Some(to), _) => self.lead_over(to, None),
@@ -149,16 +170,20 @@ impl NodeContext<'_> {
             node: names.node(station),
             from: from.map(|from| names.node(from)),
             to: to.map(|to| names.node(to)),
+            channel: channel.map(u64::from),
         });
         self.network.queue.push(self.network.now, Target::HandedOver(station));
     }
 
-    /// It hears no base station, and is reached over a station that belongs to one of them, or cannot be reached.
-    fn settle_behind(&mut self, gateway: Option<Gateway>, base_stations: &[NodeId]) {
-        if let Some(Gateway { station, base }) = gateway {
-            self.lead_over(base, Some(station));
+    /// It is reached over a station that belongs to one of the base stations; over none of them by its `own`, if it
+    /// hears one, or not at all.
+    fn settle_behind(&mut self, gateway: Option<Gateway>, own: Option<NodeId>, base_stations: &[NodeId]) {
+        let over = gateway.map(|gateway| (gateway.base, Some(gateway.station)));
+        let over = over.or_else(|| Some((own?, None)));
+        if let Some((base, station)) = over {
+            self.lead_over(base, station);
         }
-        self.tell_others(gateway.map(|gateway| gateway.base), base_stations, gateway.is_some());
+        self.tell_others(over.map(|(base, _)| base), base_stations, over.is_some());
         self.network.queue.push(self.network.now, Target::HandedOver(self.node));
     }
 

@@ -19,8 +19,6 @@ pub struct RadioMedium {
     counts_energy: bool,
     /// Whether packets for a neighbour that no longer answers are taken back.
     takes_back: bool,
-    /// How far hosts reach in the mean, in metres.
-    range_m: f64,
     compares_hops: bool,
     /// The headers of the frame that has begun last, on an air that tells of frames.
     head: Vec<u8>,
@@ -49,7 +47,6 @@ impl RadioMedium {
             frames_inside: 0,
             counts_energy: radio.power.is_some(),
             takes_back: radio.routing.takes_back(),
-            range_m: radio.radio.range_m(),
             compares_hops: radio.compares_hops,
             head: Vec::new(),
             latest: None,
@@ -67,9 +64,9 @@ impl RadioMedium {
         self.radios.stats(node, |radio| self.air.stats(now, radio))
     }
 
-    /// The power with which `at` hears a short signal of `from` now, in watts.
-    pub(super) fn measure_w(&mut self, now: Instant, from: NodeId, at: NodeId) -> f64 {
-        self.air.measure_w(now, self.radios.first(from), self.radios.first(at))
+    /// The power with which `at` hears a short signal of a radio now, in watts.
+    pub(super) fn measure_w(&mut self, now: Instant, from: HostId, at: NodeId) -> f64 {
+        self.air.measure_w(now, from, self.radios.first(at))
     }
 
     /// Tunes the radio of a node, the first of several, to another channel, or to none.
@@ -80,7 +77,9 @@ impl RadioMedium {
 
     /// Takes back the packets of a node for a neighbour that have not begun to be sent.
     pub(super) fn take_back(&mut self, node: NodeId, neighbour: NodeId) -> Vec<Transit> {
-        let waiting = self.air.withdraw(self.radios.first(node), self.radios.first(neighbour));
+        let Self { air, radios, .. } = self;
+        let pairs = radios.of(node).flat_map(|own| radios.of(neighbour).map(move |other| [own, other]));
+        let waiting: Vec<Frame> = pairs.flat_map(|[own, other]| air.withdraw(own, other)).collect();
         self.frames_inside -= waiting.len();
         waiting.into_iter().map(|frame| frame.packet).collect()
     }
@@ -98,8 +97,8 @@ impl RadioMedium {
         let relays = |node: NodeId| self.radios.relays(node) && self.air.has_power(self.radios.first(node));
         hosts.retain(|(node, _)| relays(*node));
         let (radios, air) = (&self.radios, &self.air);
-        Rings::around(from, hosts, self.range_m)
-            .nearest(candidates, preferred, |one, other| radios.between(air, one, other).is_some())
+        let reach = |one, other| radios.range_m(air, one, other);
+        Rings::around(from, hosts, self.air.longest_range_m()).nearest(candidates, preferred, reach)
     }
 
     /// The nodes on the air.
@@ -302,10 +301,11 @@ impl Medium for RadioMedium {
         if !self.compares_hops {
             return None;
         }
-        let mut rings = Rings::around(from, self.hosts(now), self.range_m);
+        let mut rings = Rings::around(from, self.hosts(now), self.air.longest_range_m());
         let (radios, air) = (&self.radios, &self.air);
+        let reach = |one, other| radios.range_m(air, one, other);
         let mut hops = 0;
-        while from != to && rings.advance(|one, other| radios.between(air, one, other).is_some()) {
+        while from != to && rings.advance(reach) {
             hops += 1;
             if rings.ring().iter().any(|(node, _)| *node == to) {
                 return Some(hops);

@@ -15,10 +15,10 @@ pub(super) struct Radios {
     further: Vec<u32>,
     /// Whether all are on one channel, and stay there.
     one_channel: bool,
-    /// By place, where hosts relay beside cells: whether it is a base station. The others have a first radio for base
-    /// stations, and further ones for one another.
+    /// By place, where there are cells: whether it is a base station. The others have a first radio for base stations,
+    /// and further ones for one another where they relay.
     base_stations: Vec<bool>,
-    has_cells: bool,
+    relays_beside_cells: bool,
     /// Frames for all that hosts with several radios send: copies that are not at their end.
     spreading: Vec<(Frame, u32)>,
     /// Copies were refused, and nothing is left of the frame.
@@ -42,7 +42,7 @@ impl Radios {
             further: radio.further_radios.iter().map(|further| further.host as u32).collect(),
             one_channel: radio.channels.is_empty() && radio.further_radios.is_empty(),
             base_stations: base_stations(attached, radio),
-            has_cells: radio.cells.is_some(),
+            relays_beside_cells: radio.relays_beside_cells(attached),
             spreading: Vec::new(),
             refused: VecDeque::new(),
             without_channel: vec![0; attached.len()],
@@ -84,12 +84,19 @@ impl Radios {
 
     /// Whether a node may relay beside cells: it is no base station, and its first radio is for those alone.
     pub fn relays(&self, node: NodeId) -> bool {
-        self.base_stations.get(self.first(node).0 as usize) == Some(&false)
+        self.relays_beside_cells && self.is_base_station(node) == Some(false)
     }
 
-    /// Whether a routing protocol sends by a radio: not by one that is for base stations.
+    /// Whether a node is a base station; `None` where there are no cells.
+    fn is_base_station(&self, node: NodeId) -> Option<bool> {
+        self.base_stations.get(self.first(node).0 as usize).copied()
+    }
+
+    /// Whether a routing protocol sends by a radio: not between stations and base stations.
     pub fn routes_by(&self, radio: HostId) -> bool {
-        !self.has_cells || radio.0 as usize >= self.attached.len()
+        let is_further = radio.0 as usize >= self.attached.len();
+        let owner = || self.node(radio).and_then(|node| self.is_base_station(node));
+        self.base_stations.is_empty() || is_further && owner() == Some(false)
     }
 
     /// The node that a radio belongs to.
@@ -120,6 +127,11 @@ impl Radios {
             channel.is_some() && channel == air.channel(*other)
         };
         pairs.into_iter().find(on_one)
+    }
+
+    /// How far the radio reaches in the mean by which one node sends to another; `None` without a common channel.
+    pub fn range_m<P: Copy>(&self, air: &Air<P>, from: NodeId, to: NodeId) -> Option<f64> {
+        self.between(air, from, to).map(|[own, _]| air.range_m(own))
     }
 
     /// A packet is for a neighbour without a common channel.
@@ -176,9 +188,8 @@ impl Radios {
     }
 }
 
-/// Which of the hosts are base stations, where hosts relay beside cells.
+/// Which of the hosts are base stations, where there are cells.
 fn base_stations(attached: &[NodeId], radio: &Radio) -> Vec<bool> {
-    let relays = radio.cells.as_ref().filter(|_| radio.relays_beside_cells());
     let of_cells = |cells: &Cells| attached.iter().map(|node| cells.base_stations.contains(node)).collect();
-    relays.map_or_else(Vec::new, of_cells)
+    radio.cells.as_ref().map_or_else(Vec::new, of_cells)
 }

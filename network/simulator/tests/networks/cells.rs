@@ -2,14 +2,14 @@
 use prismux_endpoint::random::Seed;
 use prismux_link::LinkConfig;
 use prismux_plan::{
-    Cells, Flow, FlowId, LinkId, MediumModel, NodeId, Pipe, Plan, PtcpSettings, R2cpSettings, Radio, Routing,
-    Traffic, Transport,
+    Cells, Flow, FlowId, FurtherRadio, LinkId, MediumModel, NodeId, Pipe, Plan, PtcpSettings, R2cpSettings,
+    Radio, Routing, Traffic, Transport,
 };
 use prismux_simulator::{Simulation, SimulationOptions};
 use prismux_trace::event::{Event, EventSink};
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wireless::{
-    AssociationConfig, MacConfig, Mobility, Position, Propagation, RadioConfig, Reception,
+    AssociationConfig, ChannelConfig, MacConfig, Mobility, Position, Propagation, RadioConfig, Reception,
 };
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -71,6 +71,7 @@ impl Street {
                 association,
                 forwards: false,
                 fallback: wwan.map(|link| (cars_on_air[0], link)).into_iter().collect(),
+                relays_below_db: None,
             }),
             ..Radio::new(radio(shadowing_db), MacConfig::dsss(), mobility, Routing::Direct)
         };
@@ -79,9 +80,23 @@ impl Street {
         Self { plan, server, cars: cars_on_air, wwan }
     }
 
-    fn cells(&mut self) -> &mut Cells {
+    fn radio(&mut self) -> &mut Radio {
         let MediumModel::Radio(radio) = &mut self.plan.media[0].model else { unreachable!() };
-        radio.cells.as_mut().unwrap()
+        radio
+    }
+
+    fn cells(&mut self) -> &mut Cells {
+        self.radio().cells.as_mut().unwrap()
+    }
+
+    /// Two base stations have radios of 802.11a too, which reach 200 m, and one of these a third.
+    fn with_more_radios(&mut self) {
+        let radio = self.radio();
+        let mut of_a = ChannelConfig { channel: 36, radio: radio.radio, mac: MacConfig::ofdm() };
+        of_a.radio.receive_threshold_w = of_a.radio.mean_power_w(200.0);
+        radio.channel_settings.push(of_a);
+        radio.further_radios =
+            [(0, 36), (1, 36), (1, 3)].map(|(base, on)| FurtherRadio::new(base, on)).to_vec();
     }
 
     /// A hundred datagrams a second.
@@ -106,11 +121,11 @@ impl Street {
 
 /// What was told of cells: "car0: b0 to b1".
 #[derive(Clone, Default)]
-struct Listener(Arc<Mutex<Vec<(u64, String)>>>);
+pub struct Listener(pub Arc<Mutex<Vec<(u64, String)>>>);
 
 impl EventSink for Listener {
     fn event(&mut self, now: Instant, event: &Event<'_>) {
-        if let Event::CellChanged { node, from, to } = event {
+        if let Event::CellChanged { node, from, to, .. } = event {
             let name = |cell: &Option<_>| cell.as_ref().map_or("none".to_string(), ToString::to_string);
             let line = format!("{node}: {} to {}", name(from), name(to));
             self.0.lock().unwrap().push((now.as_nanos() / 1_000_000, line));
@@ -280,7 +295,7 @@ proptest! {
         stops in prop::collection::vec((1..30_u64, -200.0..1400.0_f64), 1..5),
         (hysteresis_db, trigger_ms, gap_ms, k) in (0.0..10.0_f64, 0..1000_u64, 0..2000_u64, 0..8_u8),
         shadowing_db in prop_oneof![Just(0.0), Just(6.0)],
-        (forwards, seed) in (any::<bool>(), 0..1000_u64),
+        (forwards, more_radios, seed) in (any::<bool>(), any::<bool>(), 0..1000_u64),
     ) {
         let mut at = Instant::ZERO;
         let mut places = vec![(at, Position { x_m: 400.0, y_m: 30.0 })];
@@ -300,6 +315,9 @@ proptest! {
         let drive = Mobility::through(&places).unwrap();
         let mut street = Street::new(vec![drive, parked(390.0)], shadowing_db, association, true);
         street.cells().forwards = forwards;
+        if more_radios {
+            street.with_more_radios();
+        }
         transfers(&mut street);
         let neighbour = street.datagrams(street.cars[1], street.cars[0]);
         street.plan[neighbour].stop = Some(Duration::from_secs(60));

@@ -17,7 +17,7 @@ use prismux_wireless::{AssociationConfig, EnergyConfig, MacConfig, Mobility, Pos
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
-const PROTOCOLS: [Routing; 3] =
+pub const PROTOCOLS: [Routing; 3] =
     [Routing::Dsr(DsrConfig::rfc4728()), Routing::Aodv(AodvConfig::rfc3561()), Routing::Dsdv(QUICK_DSDV)];
 /// Finds its routes within seconds.
 const QUICK_DSDV: DsdvConfig = DsdvConfig {
@@ -29,23 +29,23 @@ const SHARP: AssociationConfig = AssociationConfig { filter_coefficient: 0, ..As
 
 /// server -- core -- (base stations at 0 m and 2000 m, which reach 250 m), and hosts along the road between, with a
 /// second radio each.
-struct Road {
-    plan: Plan,
-    server: NodeId,
-    hosts: Vec<NodeId>,
+pub struct Road {
+    pub plan: Plan,
+    pub server: NodeId,
+    pub hosts: Vec<NodeId>,
 }
 
-fn parked(x_m: f64) -> Mobility {
+pub fn parked(x_m: f64) -> Mobility {
     Mobility::Static(Position { x_m, y_m: 0.0 })
 }
 
-fn drive(stops: &[(u64, f64)]) -> Mobility {
+pub fn drive(stops: &[(u64, f64)]) -> Mobility {
     let at = |(s, x_m): &(u64, f64)| (Instant::from_secs(*s), Position { x_m: *x_m, y_m: 0.0 });
     Mobility::through(&stops.iter().map(at).collect::<Vec<_>>()).unwrap()
 }
 
 impl Road {
-    fn new(routing: Routing, hosts: Vec<Mobility>) -> Self {
+    pub fn new(routing: Routing, hosts: Vec<Mobility>) -> Self {
         let mut plan = Plan::new("road", Duration::from_secs(300));
         let (server, core) = (plan.host("server"), plan.router("core"));
         let bases = [plan.router("b0"), plan.router("b1")];
@@ -65,6 +65,7 @@ impl Road {
                 association: SHARP,
                 forwards: false,
                 fallback: Vec::new(),
+                relays_below_db: None,
             }),
             ..Radio::new(RadioConfig::wavelan(), MacConfig::dsss(), mobility, routing)
         };
@@ -73,7 +74,7 @@ impl Road {
         Self { plan, server, hosts: on_air }
     }
 
-    fn radio(&mut self) -> &mut Radio {
+    pub fn radio(&mut self) -> &mut Radio {
         let MediumModel::Radio(radio) = &mut self.plan.media[0].model else { unreachable!() };
         radio
     }
@@ -86,17 +87,17 @@ impl Road {
         self.plan.flow(flow.start_at(Duration::from_secs(10)))
     }
 
-    fn download(&mut self, to: NodeId, bytes: u64) -> FlowId {
+    pub fn download(&mut self, to: NodeId, bytes: u64) -> FlowId {
         let name = format!("download-{}", self.plan.flows.len());
         self.plan.flow(Flow::new(&name, self.server, to, Transport::Tcp).bytes(ByteCount::new(bytes)))
     }
 
     /// Runs for so long, with all checks on.
-    fn run(&self, seed: u64, seconds: u64) -> Simulation {
+    pub fn run(&self, seed: u64, seconds: u64) -> Simulation {
         self.run_told(seed, seconds, None)
     }
 
-    fn run_told(&self, seed: u64, seconds: u64, events: Option<Box<dyn EventSink + Send>>) -> Simulation {
+    pub fn run_told(&self, seed: u64, seconds: u64, events: Option<Box<dyn EventSink + Send>>) -> Simulation {
         let options = SimulationOptions { events, ..SimulationOptions::checked() };
         let mut simulation = Simulation::from_plan(&self.plan, Seed(seed), options).unwrap();
         simulation.run_until(Instant::from_secs(seconds));
@@ -105,13 +106,13 @@ impl Road {
     }
 }
 
-fn counter(simulation: &mut Simulation, node: &str, name: &str) -> u64 {
+pub fn counter(simulation: &mut Simulation, node: &str, name: &str) -> u64 {
     simulation.result().nodes[node].get(name).copied().unwrap_or(0)
 }
 
 /// When who took which gateway: "h2: h0 to h1" and the second.
 #[derive(Clone, Default)]
-struct Listener(Arc<Mutex<Vec<(u64, String)>>>);
+pub struct Listener(pub Arc<Mutex<Vec<(u64, String)>>>);
 
 impl EventSink for Listener {
     fn event(&mut self, now: Instant, event: &Event<'_>) {
@@ -292,6 +293,7 @@ proptest! {
         stops in prop::collection::vec((1..30_u64, -300.0..2300.0_f64), 1..5),
         relays in prop::collection::vec((0.0..2000.0_f64, 0.0..2000.0_f64), 0..8),
         (protocol, gap_ms, forwards, seed) in (0..3_usize, 0..1000_u64, any::<bool>(), 0..1000_u64),
+        relays_below_db in prop::option::of(0.0..30.0_f64),
     ) {
         let (mut at, mut places) = (0, vec![(0, 100.0)]);
         for (seconds, x_m) in stops {
@@ -303,6 +305,7 @@ proptest! {
         let mut road = Road::new(PROTOCOLS[protocol], relays.chain([drive(&places)]).collect());
         let cells = road.radio().cells.as_mut().unwrap();
         (cells.association.gap, cells.forwards) = (Duration::from_millis(gap_ms), forwards);
+        cells.relays_below_db = relays_below_db;
         let (server, car) = (road.server, *road.hosts.last().unwrap());
         road.download(car, 300_000);
         let upload = Flow::new("upload", car, server, Transport::Tcp).bytes(ByteCount::new(300_000));

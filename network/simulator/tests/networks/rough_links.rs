@@ -97,6 +97,17 @@ fn links_with_jitter_are_filled_where_members_return_receipts() {
     }
 }
 
+/// Jitter hides whether a link would carry more, so that is tried now and then: what a startup has found too low does
+/// not stay so.
+#[test]
+fn a_link_with_jitter_whose_startup_ended_early_is_filled_in_the_end() {
+    let max = Duration::from_millis(40);
+    let links = both_ways(two_links(Jitter { max, in_order: true }));
+    let after = Duration::from_secs(15);
+    let rates: Vec<f64> = (1..=6).map(|seed| bonded_after(after, of_linux(), seed, &links, true).0).collect();
+    assert!(rates.iter().sum::<f64>() / 6.0 > 36.5, "{rates:?} Mbit/s");
+}
+
 /// Nor is a late or lost ACK.
 #[test]
 fn links_with_rough_ways_back_are_filled_where_members_return_receipts() {

@@ -35,6 +35,7 @@ fn network(mobility: Vec<Mobility>, routing: Routing, channels: &[&[u8]]) -> (Pl
     let radio = Radio {
         radio: RadioConfig::wavelan(),
         mac: MacConfig::ns2(),
+        channel_settings: Vec::new(),
         mobility,
         roles: Vec::new(),
         channels: channels.iter().map(|channels| channels[0]).collect(),

@@ -7,6 +7,8 @@ use prismux_units::Instant;
 #[derive(Debug)]
 struct OnAir<P> {
     frame: Frame<P>,
+    /// The number of the kind of radio that sends it.
+    kind: usize,
     /// The hosts at which its signal is strong enough to become a frame.
     hearers: Vec<u32>,
     /// On which channel its signal is, and until when; `None` before it begins and behind its end.
@@ -31,15 +33,16 @@ impl<P> Default for Frames<P> {
 }
 
 impl<P: Copy> Frames<P> {
-    /// Adds a frame. Answers with its place.
-    pub fn add(&mut self, frame: Frame<P>) -> u32 {
+    /// Adds a frame that a radio of this kind sends. Answers with its place.
+    pub fn add(&mut self, frame: Frame<P>, kind: usize) -> u32 {
         match self.free.pop() {
             Some(slot) => {
-                self.places[slot as usize].frame = frame;
+                let place = &mut self.places[slot as usize];
+                (place.frame, place.kind) = (frame, kind);
                 slot
             }
             None => {
-                self.places.push(OnAir { frame, hearers: Vec::new(), signal: None, miss: None });
+                self.places.push(OnAir { frame, kind, hearers: Vec::new(), signal: None, miss: None });
                 self.places.len() as u32 - 1
             }
         }
@@ -56,10 +59,11 @@ impl<P: Copy> Frames<P> {
         Some(&self.places.get(slot as usize)?.frame)
     }
 
-    /// The frame, and the list of those who hear it, as [`Frames::begin`] is to know it.
-    pub fn get_mut(&mut self, slot: u32) -> Option<(&Frame<P>, &mut Vec<u32>)> {
+    /// The frame, the kind of its sender's radio, and the list of those who hear it, as [`Frames::begin`] is to know
+    /// it.
+    pub fn get_mut(&mut self, slot: u32) -> Option<(&Frame<P>, usize, &mut Vec<u32>)> {
         let place = self.places.get_mut(slot as usize)?;
-        Some((&place.frame, &mut place.hearers))
+        Some((&place.frame, place.kind, &mut place.hearers))
     }
 
     /// The frame has begun: on which channel it is, until when, and what its signal was lost to at once at the host

@@ -1,5 +1,6 @@
 //! Frames that begin and end at all who hear them.
 use super::Air;
+use super::kinds::Kind;
 use super::power::watch_battery;
 use crate::event::{AirEvent, Miss};
 use crate::field::{NO_CHANNEL, Neighbour};
@@ -26,35 +27,25 @@ impl<P: Copy> Air<P> {
     pub(super) fn frame_begins(&mut self, now: Instant, slot: u32) {
         let Some(frame) = self.frames.get(slot) else { return };
         let watched = self.watched(frame);
-        let Self {
-            frames,
-            field,
-            hosts,
-            batteries,
-            sharing,
-            schedule,
-            random,
-            loss,
-            chance,
-            mac,
-            rule,
-            radio,
-            thresholds,
-            ..
-        } = self;
-        let Some((frame, hearers)) = frames.get_mut(slot) else { return };
+        let Self { frames, field, hosts, batteries, sharing, schedule, random, kinds, .. } = self;
+        let Some((frame, sent_as, hearers)) = frames.get_mut(slot) else { return };
+        let kinds = &*kinds;
+        let number = kinds.number(frame.from.0);
+        let Kind { mac, rule, radio, thresholds, loss, chance, reach_m, .. } = kinds.of(frame.from.0);
         let until = now + frame.airtime;
         let (watched, mut miss) = (watched.unwrap_or(u32::MAX), Some(Miss::Unheard));
         let (certain, is_powered) = (chance.is_certain(), mac.powers.is_some());
         let (carrier_w, threshold_w) = (radio.carrier_threshold_w, thresholds.of(frame.rate));
         let Frame { from, continues, rate, .. } = *frame;
         let mut signal = Signal { frame: slot, from, continues, power_w: 0.0, until, decodable: false, rate };
-        let near = field.near(from.0, now, |distance_m2| loss.power_w(distance_m2));
+        let near = field.near(from.0, (now, *reach_m), |distance_m2| loss.power_w(distance_m2));
         if hosts.len() > FEW_HOSTS {
             read_ahead(near, hosts);
         }
+        // Its sender is on a channel of another kind already: nobody there can make anything of it.
+        let near = if sent_as == number { near } else { &[] };
         for &Neighbour { host, power_w: mean } in near {
-            let power_w = if certain { mean } else { mean * chance.draw(random) };
+            let power_w = if certain { mean } else { mean * chance.draw(&mut random[number]) };
             if power_w < carrier_w {
                 continue;
             }
@@ -67,7 +58,7 @@ impl<P: Copy> Air<P> {
                 machine.signal_begins(now, &signal, mac, rule);
             }
             if is_powered {
-                watch_battery(now, host, (&hosts[..], &*sharing), batteries, mac, schedule);
+                watch_battery(now, host, (&hosts[..], &*sharing), batteries, kinds, schedule);
             }
             if decodable {
                 hearers.push(host);
@@ -95,9 +86,9 @@ impl<P: Copy> Air<P> {
         let watched = self.watched(&frame).and_then(|host| self.hosts.get(host as usize));
         let before = watched.map(|machine| *machine.counters());
         for &host in &hearers {
-            let machine = &mut self.hosts[host as usize];
-            if machine.signal_ends(now, slot, &self.mac, &self.rule) {
-                machine.receive(now, &frame, &self.mac, &mut self.events);
+            let (machine, kind) = (&mut self.hosts[host as usize], self.kinds.of(host));
+            if machine.signal_ends(now, slot, &kind.mac, &kind.rule) {
+                machine.receive(now, &frame, &kind.mac, &mut self.events);
                 if machine.is_for(&frame) {
                     self.arm(now, host);
                 }

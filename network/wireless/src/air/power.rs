@@ -1,9 +1,9 @@
 //! When batteries end.
+use super::kinds::Kinds;
 use super::setup::HostConfig;
 use super::{Air, HostId};
 use crate::energy::nanojoules;
 use crate::event::AirEvent;
-use crate::mac::config::Mac;
 use crate::mac::dcf::{Dcf, battery_due};
 use crate::resolution::Load;
 use crate::schedule::{Schedule, Target};
@@ -48,8 +48,8 @@ impl SharedBatteries {
 impl<P: Copy> Air<P> {
     /// Sets when the host's battery is looked at next.
     pub(super) fn watch_battery(&mut self, now: Instant, host: u32) {
-        let Self { hosts, sharing, batteries, mac, schedule, .. } = self;
-        watch_battery(now, host, (&hosts[..], &*sharing), batteries, mac, schedule);
+        let Self { hosts, sharing, batteries, kinds, schedule, .. } = self;
+        watch_battery(now, host, (&hosts[..], &*sharing), batteries, kinds, schedule);
     }
 
     pub(super) fn battery_due(&mut self, now: Instant, host: u32) {
@@ -58,10 +58,10 @@ impl<P: Copy> Air<P> {
             return;
         }
         self.batteries[index] = Instant::MAX;
-        let Self { hosts, sharing, resolvers, events, mac, .. } = self;
+        let Self { hosts, sharing, resolvers, events, kinds, .. } = self;
         let radios = sharing.radios(&host);
-        let machines = || radios.iter().map(|radio| &hosts[*radio as usize]);
-        if battery_due(now, machines, mac).is_none_or(|due| due > now) {
+        let machines = || radios.iter().map(|radio| (&hosts[*radio as usize], kinds.mac(*radio)));
+        if battery_due(now, machines).is_none_or(|due| due > now) {
             return self.watch_battery(now, host);
         }
         for &radio in radios {
@@ -80,7 +80,8 @@ impl<P: Copy> Air<P> {
             return None;
         }
         let radios = self.sharing.radios(&radio).iter();
-        let drawn_aj: u128 = radios.map(|radio| self.hosts[*radio as usize].drawn_aj(now, &self.mac)).sum();
+        let drawn_aj: u128 =
+            radios.map(|radio| self.hosts[*radio as usize].drawn_aj(now, self.kinds.mac(*radio))).sum();
         Some(nanojoules(battery.capacity_aj.saturating_sub(drawn_aj)))
     }
 }
@@ -91,13 +92,14 @@ pub(super) fn watch_battery<P: Copy>(
     host: u32,
     (hosts, sharing): (&[Dcf<P>], &SharedBatteries),
     watched: &mut [Instant],
-    mac: &Mac,
+    kinds: &Kinds,
     schedule: &mut Schedule,
 ) {
     let keeper = sharing.keeper(host);
-    let machines = || sharing.radios(&keeper).iter().map(|radio| &hosts[*radio as usize]);
+    let of_keeper = sharing.radios(&keeper);
+    let machines = || of_keeper.iter().map(|radio| (&hosts[*radio as usize], kinds.mac(*radio)));
     let watched = &mut watched[keeper as usize];
-    if let Some(due) = battery_due(now, machines, mac)
+    if let Some(due) = battery_due(now, machines)
         && due < *watched
     {
         *watched = due;

@@ -41,7 +41,7 @@ impl<P: Copy> Air<P> {
     }
 
     fn put(&mut self, now: Instant, from: HostId, packet: Outgoing<Load<P>>) -> Option<Outgoing<Load<P>>> {
-        let refused = self.hosts[from.0 as usize].enqueue(now, packet, &self.mac);
+        let refused = self.hosts[from.0 as usize].enqueue(now, packet, self.kinds.mac(from.0));
         self.arm(now, from.0);
         refused
     }

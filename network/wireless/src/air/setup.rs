@@ -3,6 +3,7 @@ use crate::HostId;
 use crate::energy::EnergyConfig;
 #[cfg(doc)]
 use crate::event::AirEvent;
+use crate::field::NO_CHANNEL;
 use crate::mac::config::{Coordination, MacConfig};
 use crate::mac::slots::SlotConfig;
 use crate::mobility::Mobility;
@@ -14,16 +15,37 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// What an air is made of.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AirConfig {
-    /// The radio of all hosts.
+    /// The radio of all hosts, but for those on `channels` of another kind.
     pub radio: RadioConfig,
-    /// The medium access of all hosts.
+    /// Their medium access.
     pub mac: MacConfig,
+    /// Channels on which radios are of another kind, each named once.
+    pub channels: Vec<ChannelConfig>,
     /// What radios draw; `None` where energy is not counted, and batteries last for ever.
     pub energy: Option<EnergyConfig>,
     /// Whether each frame is reported when it begins ([`AirEvent::OnAir`]).
     pub reports_frames: bool,
+}
+
+/// What holds on one channel in place of what holds on all others. Radios on different channels neither hear nor
+/// disturb one another, so that all who meet are of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChannelConfig {
+    /// The channel.
+    pub channel: u8,
+    /// The radio of all on it. Frames take as long to all receivers as on all other channels.
+    pub radio: RadioConfig,
+    /// Their medium access. Radios sleep and resolve addresses as on all other channels.
+    pub mac: MacConfig,
+}
+
+impl AirConfig {
+    /// The medium access on a channel.
+    pub fn mac_on(&self, channel: u8) -> &MacConfig {
+        self.channels.iter().find(|own| own.channel == channel).map_or(&self.mac, |own| &own.mac)
+    }
 }
 
 /// A host on an air.
@@ -122,12 +144,12 @@ impl core::error::Error for AirError {}
 
 /// Whether an air can be, movements and batteries aside.
 pub(super) fn check(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
-    if let Some(what) = config.radio.fault() {
-        return Err(AirError::Radio(what));
+    let own = config.channels.iter().map(|own| (&own.radio, &own.mac));
+    for (radio, mac) in core::iter::once((&config.radio, &config.mac)).chain(own) {
+        radio.fault().map_or(Ok(()), |what| Err(AirError::Radio(what)))?;
+        mac.fault().map_or(Ok(()), |what| Err(AirError::Mac(what)))?;
     }
-    if let Some(what) = config.mac.fault() {
-        return Err(AirError::Mac(what));
-    }
+    check_channels(config)?;
     if let Some(what) = config.energy.as_ref().and_then(EnergyConfig::fault) {
         return Err(AirError::Energy(what));
     }
@@ -138,11 +160,29 @@ pub(super) fn check(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirE
     check_roles(config, hosts)
 }
 
+/// Whether channels of other kinds are named once, and have in common what all radios of an air must.
+fn check_channels(config: &AirConfig) -> Result<(), AirError> {
+    let common = |mac: &MacConfig| (mac.duty_cycle, mac.address_resolution);
+    for (place, own) in config.channels.iter().enumerate() {
+        let named_before = config.channels[..place].iter().any(|other| other.channel == own.channel);
+        if own.channel == NO_CHANNEL || named_before || config.channels.len() >= usize::from(u8::MAX) {
+            return Err(AirError::Radio("a channel of another kind is 0, or named twice"));
+        }
+        if own.radio.propagation_delay != config.radio.propagation_delay {
+            return Err(AirError::Radio("frames take longer on one channel than on another"));
+        }
+        if common(&own.mac) != common(&config.mac) {
+            return Err(AirError::Mac("radios sleep or resolve addresses differently on one channel"));
+        }
+    }
+    Ok(())
+}
+
 /// Whether the hosts' roles fit the medium access, and one another.
 fn check_roles(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
     let refused = |host: &HostConfig, what| Err(AirError::Role { host: host.name.clone(), what });
     for host in hosts {
-        match (&host.role, &config.mac.coordination) {
+        match (&host.role, &config.mac_on(host.channel).coordination) {
             (Role::Station, _)
             | (Role::SlotOwner(_), Coordination::Slots(_))
             | (Role::AccessPoint(_), Coordination::Polling(_)) => {}
@@ -150,20 +190,27 @@ fn check_roles(config: &AirConfig, hosts: &[HostConfig]) -> Result<(), AirError>
             (Role::AccessPoint(_), _) => return refused(host, "there are no contention-free periods"),
         }
     }
-    match config.mac.coordination {
-        Coordination::Distributed => Ok(()),
-        Coordination::Slots(slots) => {
-            slots.fault(config.radio.propagation_delay).map_or(Ok(()), |what| Err(AirError::Mac(what)))?;
-            check_slots(&slots, hosts)
+    let own = config.channels.iter().map(|own| &own.mac);
+    for mac in core::iter::once(&config.mac).chain(own) {
+        match mac.coordination {
+            Coordination::Distributed => {}
+            Coordination::Slots(slots) => {
+                let fault = slots.fault(config.radio.propagation_delay);
+                fault.map_or(Ok(()), |what| Err(AirError::Mac(what)))?;
+                check_slots(config, &slots, hosts)?;
+            }
+            Coordination::Polling(_) => check_polling(hosts)?,
         }
-        Coordination::Polling(_) => check_polling(hosts),
     }
+    Ok(())
 }
 
 /// Whether each slot is there and has one owner on each channel.
-fn check_slots(slots: &SlotConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
+fn check_slots(config: &AirConfig, slots: &SlotConfig, hosts: &[HostConfig]) -> Result<(), AirError> {
     let mut owned = BTreeSet::new();
-    for host in hosts {
+    let in_these =
+        |host: &&HostConfig| config.mac_on(host.channel).coordination == Coordination::Slots(*slots);
+    for host in hosts.iter().filter(in_these) {
         let Role::SlotOwner(numbers) = &host.role else { continue };
         for number in numbers {
             let what = match owned.insert((host.channel, *number)) {
@@ -181,7 +228,7 @@ fn check_slots(slots: &SlotConfig, hosts: &[HostConfig]) -> Result<(), AirError>
 pub(super) fn coordinated_channels(config: &AirConfig, hosts: &[HostConfig]) -> BTreeSet<u8> {
     let coordinates = |host: &&HostConfig| {
         matches!(
-            (&host.role, config.mac.coordination),
+            (&host.role, config.mac_on(host.channel).coordination),
             (Role::SlotOwner(_), Coordination::Slots(_)) | (Role::AccessPoint(_), Coordination::Polling(_))
         )
     };

@@ -10,7 +10,7 @@ enum Presence<S, P> {
     /// It belongs to this base station, or is reached over another one that does.
     Here(Option<S>),
     /// It has left and is not back anywhere: what is for it, if that is kept.
-    Leaving(VecDeque<P>),
+    Leaving { kept: VecDeque<P>, keeps: bool },
     /// It is reached in another way, by the routes.
     Elsewhere,
 }
@@ -63,14 +63,16 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
     }
 
     /// A station leaves, and with it those behind it. What waits for it on the air is to be taken back and dealt with
-    /// anew.
-    pub fn release(&mut self, station: S) {
+    /// anew: that of a station which `returns`, by another radio of this base station, is kept.
+    pub fn release(&mut self, station: S, returns: bool) {
+        let keeps = self.forwards || returns;
+        let leaving = || Presence::Leaving { kept: VecDeque::new(), keeps };
         for presence in self.stations.values_mut() {
             if matches!(presence, Presence::Here(Some(gateway)) if *gateway == station) {
-                *presence = Presence::Leaving(VecDeque::new());
+                *presence = leaving();
             }
         }
-        self.stations.insert(station, Presence::Leaving(VecDeque::new()));
+        self.stations.insert(station, leaving());
     }
 
     /// A station belongs to another, or uses another link (`elsewhere`), or is not to be reached. What was kept for it
@@ -81,7 +83,7 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
 
     fn change(&mut self, station: S, after: Presence<S, P>) -> VecDeque<P> {
         match self.stations.insert(station, after) {
-            Some(Presence::Leaving(kept)) => kept,
+            Some(Presence::Leaving { kept, .. }) => kept,
             _ => VecDeque::new(),
         }
     }
@@ -90,7 +92,7 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
     pub fn route(&mut self, station: S, packet: P) -> Inwards<S, P> {
         match self.stations.get_mut(&station) {
             Some(Presence::Here(gateway)) => Inwards::Air(gateway.unwrap_or(station), packet),
-            Some(Presence::Leaving(kept)) if self.forwards && kept.len() < self.queue_packets => {
+            Some(Presence::Leaving { kept, keeps: true }) if kept.len() < self.queue_packets => {
                 kept.push_back(packet);
                 Inwards::Kept
             }
@@ -130,7 +132,7 @@ impl<S: Ord + Copy, P> BaseStation<S, P> {
     /// Packets that are kept.
     pub fn kept_packets(&self) -> usize {
         let kept = |presence: &Presence<S, P>| match presence {
-            Presence::Leaving(kept) => kept.len(),
+            Presence::Leaving { kept, .. } => kept.len(),
             _ => 0,
         };
         self.stations.values().map(kept).sum()

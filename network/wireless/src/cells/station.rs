@@ -7,7 +7,7 @@ use prismux_units::{Duration, Instant};
 /// Who stays shorter than this and goes back to where it came from makes a ping-pong (3GPP TR 36.839, 5.4).
 const LEAST_STAY: Duration = Duration::from_secs(1);
 
-/// Where a station is attached. Base stations are known by their places in a list.
+/// Where a station is attached. Base stations are known by their places in a list, one with several radios by as many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attachment {
     /// To a base station or, with `None`, to no one.
@@ -61,6 +61,10 @@ pub struct Station<P> {
     given_back: usize,
     queue_packets: usize,
     has_fallback: bool,
+    /// Where its base station is heard by less than this above what suffices, in decibels, it goes over others.
+    relays_below_db: Option<f64>,
+    hysteresis_db: f64,
+    is_weak: bool,
     counts: Counts,
 }
 
@@ -76,19 +80,18 @@ struct Counts {
 }
 
 impl<P> Station<P> {
-    /// With none of `base_stations`; frames are received from `threshold_w` on. While it changes, up to `queue_packets`
-    /// wait; with a fallback it has another link where it hears no base station.
+    /// With none of the base stations; frames of each are received from `thresholds_w` on. While it changes, up to
+    /// `queue_packets` wait; with a fallback it has another link where it hears no base station.
     pub fn new(
         config: AssociationConfig,
-        base_stations: usize,
-        threshold_w: f64,
+        thresholds_w: Vec<f64>,
         queue_packets: usize,
         has_fallback: bool,
     ) -> Self {
         Self {
             interval: config.interval,
             gap: config.gap,
-            association: Association::new(config, base_stations, threshold_w),
+            association: Association::new(config, thresholds_w),
             measures_at: Instant::ZERO,
             attachment: Attachment::To(None),
             at: Instant::ZERO,
@@ -97,8 +100,17 @@ impl<P> Station<P> {
             given_back: 0,
             queue_packets,
             has_fallback,
+            relays_below_db: None,
+            hysteresis_db: config.hysteresis_db,
+            is_weak: false,
             counts: Counts::default(),
         }
+    }
+
+    /// The same that goes over others where its base station is heard by less than `level_db` above what suffices,
+    /// until it is heard better than that by the hysteresis.
+    pub fn relaying_below(self, level_db: Option<f64>) -> Self {
+        Self { relays_below_db: level_db, ..self }
     }
 
     /// Where it is attached.
@@ -114,14 +126,47 @@ impl<P> Station<P> {
         }
     }
 
+    /// The base station that it belongs to, or changes to.
+    pub const fn heads_for(&self) -> Option<usize> {
+        match self.attachment {
+            Attachment::To(base) | Attachment::Changing(_, base) => base,
+        }
+    }
+
     /// Whether it has another link where it hears no base station.
     pub const fn has_fallback(&self) -> bool {
         self.has_fallback
     }
 
-    /// Whether it hears no base station and has no other link.
-    pub fn is_cut_off(&self) -> bool {
-        self.attachment == Attachment::To(None) && !self.has_fallback
+    /// Whether it goes over another station if it can: it hears no base station and has no other link, or hears its
+    /// own too weakly.
+    pub fn seeks_gateway(&self) -> bool {
+        match self.attachment {
+            Attachment::To(None) => !self.has_fallback,
+            Attachment::To(Some(_)) => self.is_weak,
+            Attachment::Changing(..) => false,
+        }
+    }
+
+    /// The base station that it belongs to.
+    pub const fn belongs_to(&self) -> Option<usize> {
+        match self.attachment {
+            Attachment::To(base) => base,
+            Attachment::Changing(..) => None,
+        }
+    }
+
+    /// The base station that others reach over it: one that it hears well enough itself.
+    pub fn serves(&self) -> Option<usize> {
+        self.belongs_to().filter(|_| !self.is_weak)
+    }
+
+    /// Whether its base station is too weak, as it is heard now.
+    fn note_strength(&mut self) {
+        if let (Some(below_db), Some(level_db)) = (self.relays_below_db, self.association.level_db()) {
+            let limit_db = if self.is_weak { below_db + self.hysteresis_db } else { below_db };
+            self.is_weak = level_db < limit_db;
+        }
     }
 
     /// When it measures next.
@@ -137,13 +182,15 @@ impl<P> Station<P> {
         }
     }
 
-    /// Takes in the power of every base station at `now`, in watts; while it changes its radio is busy with that. Says
-    /// whether it leaves where it is attached, which it calls `Changing` from now on: its radio is to hear no channel,
-    /// and packets that wait for the base station are to be taken back ([`Station::take_back`]).
-    pub fn measure(&mut self, now: Instant, powers_w: impl FnOnce() -> Vec<f64>) -> bool {
+    /// Takes in the power of every base station at `now`, in watts; while it changes its radio is busy with that.
+    /// `hosts` says how many stations head for each ([`Station::heads_for`]), or nothing: of equals the fewest count.
+    /// Says whether it leaves where it is attached, which it calls `Changing` from now on: its radio is to hear no
+    /// channel, and packets that wait for the base station are to be taken back ([`Station::take_back`]).
+    pub fn measure(&mut self, now: Instant, powers_w: impl FnOnce() -> Vec<f64>, hosts: &[usize]) -> bool {
         self.measures_at = now + self.interval;
         let Attachment::To(present) = self.attachment else { return false };
-        if !self.association.measure(now, powers_w().into_iter()) {
+        if !self.association.measure(now, powers_w().into_iter(), hosts) {
+            self.note_strength();
             return false;
         }
         let next = self.association.serving();
@@ -166,7 +213,8 @@ impl<P> Station<P> {
     pub fn settle(&mut self, now: Instant) -> Option<Settled<P>> {
         match self.attachment {
             Attachment::Changing(from, to) if self.at <= now => {
-                (self.attachment, self.at) = (Attachment::To(to), now);
+                (self.attachment, self.at, self.is_weak) = (Attachment::To(to), now, false);
+                self.note_strength();
                 Some(Settled { from, to, held: core::mem::take(&mut self.held) })
             }
             _ => None,

@@ -12,6 +12,7 @@ mod send;
 mod slot;
 mod tune;
 
+use power::DrawnBefore;
 pub(crate) use power::battery_due;
 
 use super::arf::Arf;
@@ -85,6 +86,7 @@ pub(crate) struct Dcf<P> {
     /// Time for sleep in which the host sent or heard something.
     active_asleep: Duration,
     battery: Option<Battery>,
+    drawn_before: Option<Box<DrawnBefore>>,
 }
 
 impl<P: Copy> Dcf<P> {
@@ -113,6 +115,7 @@ impl<P: Copy> Dcf<P> {
             stats: HostStats::default(),
             active_asleep: Duration::ZERO,
             battery: None,
+            drawn_before: None,
             is_off: false,
         }
     }

@@ -91,6 +91,11 @@ impl Contest {
         self.full_rounds == self.patience && !self.is_on()
     }
 
+    /// The queue was short in the last round.
+    pub(super) fn is_unlikely(&self) -> bool {
+        self.full_rounds == 0
+    }
+
     /// The queue is others'.
     pub(super) fn is_on(&self) -> bool {
         self.window > 0.0

@@ -76,6 +76,8 @@ const MIN_TARGET: f64 = 0.002;
 const OWN_QUEUES: f64 = 1.5;
 /// Jitter hides queues of this many times the one that would be a sign without it.
 const HIDDEN_QUEUES: f64 = 2.0;
+/// Jitter of this many times the queue that would be a sign without it is more than the bursts of a startup look like.
+const MUCH_JITTER: f64 = 1.4;
 /// The link by its receipts; rates in bytes of useful data per second, times in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
@@ -278,6 +280,11 @@ impl Measured {
     /// Jitter hides queues.
     fn is_jittery(&self) -> bool {
         JITTERS * self.jitter > HIDDEN_QUEUES * self.queue()
+    }
+
+    /// Jitter hides queues for certain: more than bursts of a startup leave behind.
+    fn hides_queues(&self) -> bool {
+        self.jitter > MUCH_JITTER * self.queue()
     }
 
     /// A delay above the least that is none to speak of.

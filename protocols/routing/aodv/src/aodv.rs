@@ -61,6 +61,13 @@ impl<P> Aodv<P> {
         }
     }
 
+    /// Begins with this number of its own: behind those that it had before it was started again (RFC 3561 section 6.1).
+    #[must_use]
+    pub fn with_sequence_number(mut self, seq: SeqNumber) -> Self {
+        self.seq = seq;
+        self
+    }
+
     /// The next hop to `destination`, if a route is valid.
     pub fn next_hop(&self, now: Instant, destination: Ipv4Addr) -> Option<Ipv4Addr> {
         self.table.next_hop(now, destination)

@@ -45,6 +45,13 @@ impl<P> Dsdv<P> {
         dsdv
     }
 
+    /// Begins with this number of its own, made even: behind those that it had before it was started again.
+    #[must_use]
+    pub fn with_sequence_number(mut self, seq: SeqNumber) -> Self {
+        self.seq = SeqNumber(seq.0 & !1);
+        self
+    }
+
     /// The next hop to `destination`, if it is in reach.
     pub fn next_hop(&self, destination: Ipv4Addr) -> Option<Ipv4Addr> {
         self.table.get(destination).filter(|route| route.is_reachable()).map(|route| route.next_hop)

@@ -4,27 +4,45 @@ use crate::keys;
 use crate::read::Names;
 use crate::read::reader::Reader;
 use prismux_plan::{Cells, Link, LinkId, Node, NodeId, NodeKind};
-use prismux_wireless::{AssociationConfig, Coordination, MacConfig};
+use prismux_wireless::AssociationConfig;
 
 /// What goes with cells.
-pub(super) const ALONE: &str = "hosts that contend, and a routing protocol only between second radios";
+const ALONE: &str = "hosts that contend, and a routing protocol only between second radios";
 
-/// What of an air with cells cannot be, and what to do about it.
-pub(super) fn conflict(
-    mac: &MacConfig,
+/// Whether an air with cells can be: hosts contend on it, there is routing, and hosts beside base stations have second
+/// radios.
+pub(super) fn check(
+    reader: &Reader<'_>,
+    cells: &Cells,
+    (contends, has_routing, has_second_radios): (bool, bool, bool),
+) {
+    let found = conflict(contends, has_routing, has_second_radios);
+    let nobody_relays = cells.relays_below_db.is_some() && !has_second_radios;
+    let found = found.or(nobody_relays.then_some((
+        "found `relay_below_db`, and no host with a second radio to relay by",
+        Some("give hosts one, and add [routing]: channels = { mobile = [1, 11] }"),
+    )));
+    if let Some((found, remedy)) = found {
+        reader.wrong("cells", found, ALONE, remedy.map(str::to_string));
+    }
+}
+
+/// What of it cannot be, and what to do about it.
+fn conflict(
+    contends: bool,
     has_routing: bool,
     has_second_radios: bool,
 ) -> Option<(&'static str, Option<&'static str>)> {
-    match (mac.coordination, has_routing) {
-        (Coordination::Distributed, false) if has_second_radios => Some((
+    match (contends, has_routing) {
+        (true, false) if has_second_radios => Some((
             "found hosts with several radios, and no section [routing] by which they would relay",
             Some("for instance [routing] with a line: protocol = \"dsr\""),
         )),
-        (Coordination::Distributed, true) if !has_second_radios => Some((
+        (true, true) if !has_second_radios => Some((
             "found a section [routing] too, and no host with a second radio to relay by",
             Some("remove [routing], or give hosts one: channels = { mobile = [1, 11] }"),
         )),
-        (Coordination::Distributed, _) => None,
+        (true, _) => None,
         _ => {
             Some(("found slots or polling too, which know nothing of hosts that change their channel", None))
         }
@@ -47,6 +65,7 @@ pub(super) fn read(
     let fallback = fallback(&table, names, links);
     let association = association(&table);
     let forwards = table.boolean("forwarding").unwrap_or(false);
+    let relays_below_db = table.number("relay_below_db", 0.0..=60.0);
     table.finish();
     attached
         .extend(base_stations.iter().copied().filter(|base| !attached.contains(base)).collect::<Vec<_>>());
@@ -55,7 +74,7 @@ pub(super) fn read(
         let found = format!("\"{}\" is no host on the air that hands over", names.nodes[host.index()]);
         table.wrong("fallback", found, "hosts on the air", None);
     }
-    Some(Cells { base_stations, association, forwards, fallback })
+    Some(Cells { base_stations, association, forwards, fallback, relays_below_db })
 }
 
 /// When hosts hand over.

@@ -3,10 +3,57 @@ use crate::document::Value;
 use crate::keys;
 use crate::read::reader::Reader;
 use crate::registry;
-use prismux_wireless::{Aggregation, HtFormat, MacConfig, Modulation, RateControl};
+use prismux_wireless::{
+    Aggregation, ChannelConfig, Coordination, HtFormat, MacConfig, Modulation, RateControl,
+};
 
-/// Reads who may send when, and how fast.
+/// The medium access on all channels.
+pub(super) struct Access {
+    /// On those of most radios.
+    pub common: MacConfig,
+    /// On channels of their own kind.
+    pub own: Vec<ChannelConfig>,
+}
+
+impl Access {
+    /// Slots or polling are to hold on these channels, in place of contention; without a channel, on those of most
+    /// radios. Answers with what is wrong with that.
+    pub fn coordinate(
+        &mut self,
+        channels: &[u8],
+        coordination: Coordination,
+    ) -> Option<(MacConfig, &'static str)> {
+        let is_own = |channel: &u8| self.own.iter().any(|own| own.channel == *channel);
+        if channels.is_empty() || !channels.iter().all(is_own) {
+            self.common.coordination = coordination;
+        }
+        for own in self.own.iter_mut().filter(|own| channels.contains(&own.channel)) {
+            own.mac.coordination = coordination;
+        }
+        self.all().find_map(|mac| Some((*mac, mac.fault()?)))
+    }
+
+    /// Whether hosts contend everywhere.
+    pub fn contends(&self) -> bool {
+        self.all().all(|mac| mac.coordination == Coordination::Distributed)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &MacConfig> {
+        std::iter::once(&self.common).chain(self.own.iter().map(|own| &own.mac))
+    }
+}
+
+/// Reads who may send when, and how fast, where no channel has settings of its own.
 pub(super) fn read(reader: &Reader<'_>) -> MacConfig {
+    let mut mac = access(reader);
+    mac.duty_cycle = super::energy::duty_cycle(reader);
+    let resolution = reader.name("address_resolution", registry::ADDRESS_RESOLUTION);
+    mac.address_resolution = resolution.unwrap_or(mac.address_resolution);
+    mac
+}
+
+/// Reads what may differ from channel to channel of who may send when, and how fast.
+pub(super) fn access(reader: &Reader<'_>) -> MacConfig {
     let standard = reader.name("medium_access", registry::MEDIUM_ACCESS);
     let mut mac = standard.map_or_else(MacConfig::ns2, |standard| standard());
     mac.data_rate = positive_rate(reader, "data_rate").unwrap_or(mac.data_rate);
@@ -22,10 +69,7 @@ pub(super) fn read(reader: &Reader<'_>) -> MacConfig {
     mac.long_retry_limit = retries("long_retries").unwrap_or(mac.long_retry_limit);
     mac.queue_packets =
         reader.integer("queue_packets", 1..=1_000_000).map_or(mac.queue_packets, |n| n as u32);
-    mac.duty_cycle = super::energy::duty_cycle(reader);
     mac.queue = reader.name("interface_queue", registry::INTERFACE_QUEUES).unwrap_or(mac.queue);
-    let resolution = reader.name("address_resolution", registry::ADDRESS_RESOLUTION);
-    mac.address_resolution = resolution.unwrap_or(mac.address_resolution);
     ht_rates(reader, &mut mac);
     rate_control(reader, &mut mac);
     aggregation(reader, &mut mac);

@@ -1,16 +1,17 @@
 //! `[radio.polling]`.
 use super::channels::Radios;
+use super::mac::Access;
 use crate::document::Value;
 use crate::keys;
 use crate::read::reader::Reader;
 use prismux_plan::NodeId;
 use prismux_units::Duration;
-use prismux_wireless::{AccessRules, Coordination, HostId, MacConfig, PollingConfig, Role};
+use prismux_wireless::{AccessRules, Coordination, HostId, PollingConfig, Role};
 
 /// Contention-free periods, if the file has any: the role of each radio, who polls, and whom.
 pub(super) fn read(
     reader: &Reader<'_>,
-    mac: &mut MacConfig,
+    access: &mut Access,
     (attached, radios): (&[NodeId], &Radios),
     node_names: &[&str],
 ) -> Vec<Role> {
@@ -21,12 +22,14 @@ pub(super) fn read(
     let period = table.duration("period").unwrap_or(Duration::from_millis(100));
     let max_duration = table.duration("max_duration").unwrap_or(Duration::from_millis(50));
     table.finish();
-    if mac.coordination != Coordination::Distributed {
+    if !access.contends() {
         reader.wrong("polling", "found [radio.slots] too", "slots or polling, not both", None);
         return Vec::new();
     }
-    mac.coordination = Coordination::Polling(PollingConfig { period, max_duration });
-    if let Some(fault) = mac.fault() {
+    let polls_on = |place: &usize| channel.unwrap_or_else(|| radios.channel(*place));
+    let channels: Vec<u8> = access_points.iter().flatten().map(polls_on).collect();
+    let polling = Coordination::Polling(PollingConfig { period, max_duration });
+    if let Some((mac, fault)) = access.coordinate(&channels, polling) {
         let remedy =
             (mac.rules == AccessRules::Ns2).then(|| "for instance medium_access = \"802.11b\"".to_string());
         reader.wrong("polling", fault.to_string(), "settings that go together", remedy);

@@ -1,16 +1,17 @@
 //! `[radio.slots]`.
 use super::channels::Radios;
+use super::mac::Access;
 use crate::document::Value;
 use crate::keys;
 use crate::read::reader::Reader;
 use prismux_plan::NodeId;
 use prismux_units::Duration;
-use prismux_wireless::{Coordination, MacConfig, Role, SlotConfig};
+use prismux_wireless::{Coordination, Role, SlotConfig};
 
 /// The timetable, if the file has one: the role of each radio, who owns which slots.
 pub(super) fn read(
     reader: &Reader<'_>,
-    mac: &mut MacConfig,
+    access: &mut Access,
     (attached, radios): (&[NodeId], &Radios),
     node_names: &[&str],
 ) -> Vec<Role> {
@@ -29,8 +30,10 @@ pub(super) fn read(
         table.wrong("slot", found, "a slot that is longer than its guard time, which is above 0", None);
         return Vec::new();
     }
-    mac.coordination = Coordination::Slots(SlotConfig { slots: owners.len() as u32, slot, guard });
-    if let Some(fault) = mac.fault() {
+    let sends_on = |host: &usize| channel.unwrap_or_else(|| radios.channel(*host));
+    let channels: Vec<u8> = owners.iter().map(sends_on).collect();
+    let slots = Coordination::Slots(SlotConfig { slots: owners.len() as u32, slot, guard });
+    if let Some((_, fault)) = access.coordinate(&channels, slots) {
         reader.wrong("slots", fault.to_string(), "settings that go together", None);
     }
     let sends_by = |host: usize| match channel {

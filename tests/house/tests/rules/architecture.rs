@@ -47,7 +47,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "plan",
         &[
             "units", "wire", "tcp", "tcp-door", "prism", "fec", "ptcp", "mptcp", "rcp", "r2cp", "striping",
-            "link", "wireless", "dsr", "aodv", "dsdv",
+            "link", "wireless", "cellular", "dsr", "aodv", "dsdv",
         ],
     ),
     (
@@ -70,6 +70,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "fec",
             "link",
             "wireless",
+            "cellular",
             "routing",
             "dsr",
             "aodv",
@@ -94,6 +95,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sharing",
             "community",
             "sealed",
+            "routing",
+            "dsr",
+            "aodv",
+            "dsdv",
+            "plan",
             "trace",
             "linux",
         ],
@@ -101,11 +107,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "units", "endpoint", "wire", "tcp", "prism", "link", "wireless", "routing", "dsr", "aodv",
-            "dsdv", "plan", "trace", "linux", "daemons",
+            "units", "endpoint", "wire", "tcp", "prism", "link", "wireless", "cellular", "routing", "dsr",
+            "aodv", "dsdv", "plan", "trace", "linux", "daemons",
         ],
     ),
-    ("scenario", &["units", "tcp", "tcp-door", "prism", "link", "wireless", "plan", "trace"]),
+    ("scenario", &["units", "tcp", "tcp-door", "prism", "link", "wireless", "cellular", "plan", "trace"]),
     ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "sealed", "linux"]),
     (
         "study",

@@ -32,9 +32,10 @@ impl BaseStation {
         self.route_again(context, kept);
     }
 
-    /// A station leaves, and with it those behind it: what waits for it is taken back from the air.
-    pub fn release(&mut self, context: &mut NodeContext<'_>, station: NodeId) {
-        self.stations.release(station);
+    /// A station leaves, and with it those behind it: what waits for it is taken back from the air, and kept for one
+    /// that `returns`.
+    pub fn release(&mut self, context: &mut NodeContext<'_>, station: NodeId, returns: bool) {
+        self.stations.release(station, returns);
         let waiting = context.take_back(self.medium, station);
         self.route_again(context, waiting.into());
     }
@@ -65,7 +66,7 @@ impl BaseStation {
             Inwards::Wire(packet) => context.forward(packet),
             Inwards::Kept => {}
             Inwards::Lost(packet) => context.lose(packet, DropReason::NoRoute),
-            Inwards::GivenUp(packet) => context.discard(packet),
+            Inwards::GivenUp(packet) => context.lose(packet, DropReason::Unanswered),
         }
     }
 }

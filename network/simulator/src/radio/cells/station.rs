@@ -6,7 +6,7 @@ use crate::media::medium::Frame;
 use crate::nodes::context::NodeContext;
 use crate::nodes::node::Node;
 use crate::radio::adhoc::Relay;
-use prismux_plan::{Cells, Direction, Plan, Radio};
+use prismux_plan::{CellRadio, Cells, Direction, Plan, Radio};
 use prismux_trace::event::DropReason;
 use prismux_units::Rate;
 use prismux_wireless::cells::{self, Attachment, Outwards};
@@ -19,10 +19,11 @@ const BELIEVED_SHARE: f64 = 0.5;
 pub(crate) struct Station {
     medium: MediumId,
     base_stations: Vec<NodeId>,
-    /// Theirs.
-    channels: Vec<u8>,
+    /// Their radios.
+    cells: Vec<CellRadio>,
     machine: cells::Station<Transit>,
-    radio_rate: Rate,
+    /// What each of these is believed to carry.
+    rates: Vec<Rate>,
     /// The link where no base station is heard, and what it carries to the host.
     fallback: Option<(LinkId, Option<Rate>)>,
     /// Of a host that relays.
@@ -35,19 +36,22 @@ impl Station {
             let inwards = if plan[link].ends[1] == node { Direction::Forward } else { Direction::Reverse };
             (link, plan[link].direction(inwards).link.mean_rate())
         });
+        let radios = cells.radios(&plan[medium].attached, radio);
+        let threshold_w = |cell: &CellRadio| radio.radio_on(cell.channel).receive_threshold_w;
+        let rate = |cell: &CellRadio| radio.mac_on(cell.channel).data_rate.mul_f64(BELIEVED_SHARE);
         let machine = cells::Station::new(
             cells.association,
-            cells.base_stations.len(),
-            radio.radio.receive_threshold_w,
+            radios.iter().map(threshold_w).collect(),
             radio.mac.queue_packets as usize,
             fallback.is_some(),
-        );
+        )
+        .relaying_below(cells.relays_below_db);
         Self {
             medium,
             base_stations: cells.base_stations.clone(),
-            channels: cells.channels(&plan[medium].attached, radio),
             machine,
-            radio_rate: radio.mac.data_rate.mul_f64(BELIEVED_SHARE),
+            rates: radios.iter().map(rate).collect(),
+            cells: radios,
             fallback,
             relaying: None,
         }
@@ -55,53 +59,75 @@ impl Station {
 
     /// The same with a relay, where it has one.
     pub(super) fn relaying(self, relay: Option<Box<dyn Relay>>) -> Self {
-        Self { relaying: relay.map(Relaying::new), ..self }
+        match relay {
+            Some(relay) => Self { relaying: Some(Relaying::new(relay)), ..self },
+            None => Self { machine: self.machine.relaying_below(None), ..self },
+        }
     }
 
     /// What the host believes its present link to carry, where that is known; `None` where it has no link.
     pub fn bandwidth(&self) -> Option<Option<Rate>> {
         match self.machine.attachment() {
-            Attachment::To(Some(_)) => Some(Some(self.radio_rate)),
-            Attachment::To(None) if self.gateway().is_some() => Some(None),
+            Attachment::To(_) if self.gateway().is_some() => Some(None),
+            Attachment::To(Some(place)) => Some(self.rates.get(place).copied()),
             Attachment::To(None) => self.fallback.map(|(_, rate)| rate),
             Attachment::Changing(..) => None,
         }
     }
 
+    /// The radio of a base station that the host belongs to, or changes to.
+    pub fn heads_for(&self) -> Option<usize> {
+        self.machine.heads_for()
+    }
+
     /// The base station that others reach over this host, if they can.
     pub fn serves_as_gateway(&self) -> Option<NodeId> {
-        match (self.machine.attachment(), &self.relaying) {
-            (Attachment::To(Some(place)), Some(_)) => Some(self.base_stations[place]),
-            _ => None,
-        }
+        self.relaying.as_ref()?;
+        self.machine.serves().map(|place| self.cells[place].base)
+    }
+
+    /// Whether there is a base station with several radios.
+    fn has_several_radios(&self) -> bool {
+        self.cells.len() > self.base_stations.len()
     }
 
     fn gateway(&self) -> Option<Gateway> {
         self.relaying.as_ref()?.way.gateway()
     }
 
-    /// Chooses whom to go over, if the host is cut off.
+    /// Chooses whom to go over, if the host is cut off or hears its base station too weakly; over nobody any more when
+    /// it hears it well.
     fn choose_gateway(&mut self, context: &mut NodeContext<'_>) {
-        let (is_cut_off, next) = (self.machine.is_cut_off(), self.machine.measures_at());
-        let Some(relaying) = self.relaying.as_mut().filter(|_| is_cut_off) else { return };
+        let (seeks, next) = (self.machine.seeks_gateway(), self.machine.measures_at());
+        let own = self.machine.belongs_to().map(|place| self.cells[place].base);
+        let Some(relaying) = &mut self.relaying else { return };
+        let present = relaying.way.gateway();
+        if self.machine.settles_at().is_some() || !seeks && present.is_none() {
+            return;
+        }
         relaying.way.choose_from(next);
-        let gateway = context.find_gateway(self.medium, relaying.way.gateway());
+        let gateway = if seeks { context.find_gateway(self.medium, present) } else { None };
         if relaying.change(context, gateway) {
-            context.settle_behind(gateway, &self.base_stations);
+            context.settle_behind(gateway, own, &self.base_stations);
         }
     }
 
     /// Measures all base stations, and leaves the present one for a better.
     fn measure(&mut self, context: &mut NodeContext<'_>) {
-        let (now, medium, bases) = (context.now(), self.medium, &self.base_stations);
-        let leaves = self.machine.measure(now, || context.measure_w(medium, bases));
+        let (now, medium, cells) = (context.now(), self.medium, &self.cells);
+        // Of one radio each nobody asks who else is there.
+        let heading =
+            if self.has_several_radios() { context.heading(medium, cells.len()) } else { Vec::new() };
+        let leaves = self.machine.measure(now, || context.measure_w(medium, cells), &heading);
         context.wake(self.machine.measures_at());
         if !leaves {
             return self.choose_gateway(context);
         }
-        if let Some(present) = self.machine.leaves().map(|place| self.base_stations[place]) {
+        let base = |place: usize| self.cells[place].base;
+        if let Some(present) = self.machine.leaves().map(base) {
+            let next = self.machine.heads_for().map(base);
             self.machine.take_back(context.take_back(medium, present));
-            context.part_from(present);
+            context.part_from(present, next == Some(present));
         }
         context.tune(medium, None);
         match self.machine.settles_at().filter(|at| *at > now) {
@@ -113,12 +139,14 @@ impl Station {
     /// Ends a change that is over.
     fn settle(&mut self, context: &mut NodeContext<'_>) {
         let Some(settled) = self.machine.settle(context.now()) else { return };
-        context.tune(self.medium, settled.to.map(|place| self.channels[place]));
-        let ends = [settled.from, settled.to].map(|place| place.map(|place| self.base_stations[place]));
+        let channel = settled.to.map(|place| self.cells[place].channel);
+        context.tune(self.medium, channel);
+        let ends = [settled.from, settled.to].map(|place| place.map(|place| self.cells[place].base));
         if let Some(relaying) = &mut self.relaying {
             relaying.change(context, None);
         }
-        context.settle(ends, &self.base_stations, self.fallback.map(|(link, _)| link));
+        let told = channel.filter(|_| self.has_several_radios());
+        context.settle(ends, told, &self.base_stations, self.fallback.map(|(link, _)| link));
         self.choose_gateway(context);
         for packet in settled.held {
             self.send(context, packet);
@@ -126,10 +154,12 @@ impl Station {
     }
 
     fn send(&mut self, context: &mut NodeContext<'_>, packet: Transit) {
-        if self.relaying.as_ref().is_some_and(|relaying| relaying.way.may_choose(context.now())) {
+        let is_cut_off = self.machine.belongs_to().is_none() && self.machine.seeks_gateway();
+        let may_choose = |relaying: &Relaying| is_cut_off && relaying.way.may_choose(context.now());
+        if self.relaying.as_ref().is_some_and(may_choose) {
             self.choose_gateway(context);
         }
-        let gateway = self.gateway().filter(|_| self.machine.is_cut_off());
+        let gateway = self.gateway().filter(|_| self.machine.seeks_gateway());
         match (gateway, &mut self.relaying) {
             (Some(gateway), Some(relaying)) => relaying.send(context, gateway, packet),
             _ => {
@@ -159,7 +189,7 @@ impl Station {
     fn carry_out(&mut self, context: &mut NodeContext<'_>, fate: Outwards<Transit>) {
         match fate {
             Outwards::Air(base, packet) => {
-                let (to, priority) = (self.base_stations[base], context.priority(&packet));
+                let (to, priority) = (self.cells[base].base, context.priority(&packet));
                 if let Err(refused) = context.transmit(self.medium, Some(to), packet, priority) {
                     self.machine.count_queue_drop();
                     context.lose(refused, DropReason::QueueFull);
@@ -172,7 +202,7 @@ impl Station {
             Outwards::Held => {}
             Outwards::NoLink(packet) => context.lose(packet, DropReason::NoRoute),
             Outwards::QueueFull(packet) => context.lose(packet, DropReason::QueueFull),
-            Outwards::GivenUp(packet) => context.discard(packet),
+            Outwards::GivenUp(packet) => context.lose(packet, DropReason::Unanswered),
         }
     }
 }
@@ -215,7 +245,9 @@ impl Node for Station {
     }
 
     fn undelivered(&mut self, context: &mut NodeContext<'_>, medium: MediumId, to: NodeId, packet: Transit) {
-        let Some(base) = self.base_stations.iter().position(|base| *base == to) else {
+        let present = self.machine.heads_for().filter(|place| self.cells[*place].base == to);
+        let place = present.or_else(|| self.cells.iter().position(|cell| cell.base == to));
+        let Some(base) = place else {
             match self.relaying {
                 Some(_) => {
                     self.with_relay(context, |relay, context| relay.undelivered(context, medium, to, packet));

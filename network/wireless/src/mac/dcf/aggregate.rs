@@ -142,7 +142,7 @@ impl<P: Copy> Dcf<P> {
     }
 
     /// Gives back the packets of the block that are done with.
-    fn end_members(&mut self, to: HostId, mac: &Mac, events: &mut Events<P>) {
+    pub(super) fn end_members(&mut self, to: HostId, mac: &Mac, events: &mut Events<P>) {
         let ended = self.block.take_ended(mac.config.short_retry_limit);
         self.release_behind(to, &ended, events);
         for end in ended {

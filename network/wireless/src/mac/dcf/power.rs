@@ -1,15 +1,23 @@
 //! What a host's radio has drawn, and the end of its battery.
 use super::Dcf;
-use crate::energy::{Battery, Outlook, StateTimes, nanojoules};
+use crate::energy::{self, Battery, Outlook, StateTimes, nanojoules};
 use crate::event::{AirEvent, Events};
 use crate::mac::config::Mac;
 use crate::mac::exchange::Waiting;
 use crate::stats::HostStats;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
 
 /// A battery that lasts this long whatever happens is looked at no sooner.
 const NEAR_THE_END: Duration = Duration::from_millis(50);
+
+/// What a host has drawn with a radio of another kind, and for how long that was in each state.
+#[derive(Debug)]
+pub(crate) struct DrawnBefore {
+    drawn_aj: u128,
+    times: StateTimes,
+}
 
 impl<P: Copy> Dcf<P> {
     /// The host runs on a battery from now on.
@@ -61,7 +69,18 @@ impl<P: Copy> Dcf<P> {
 
     /// What the radio has drawn by `now`, in attojoules.
     pub fn drawn_aj(&self, now: Instant, mac: &Mac) -> u128 {
-        mac.powers.map_or(0, |powers| powers.drawn_aj(&self.state_times(self.lives_until(now), mac)))
+        let Some(powers) = mac.powers else { return 0 };
+        let times = self.state_times(self.lives_until(now), mac);
+        match &self.drawn_before {
+            None => powers.drawn_aj(&times),
+            Some(before) => before.drawn_aj + powers.drawn_aj(&times.since(&before.times)),
+        }
+    }
+
+    /// What follows is drawn by a radio of another kind.
+    pub(super) fn note_drawn(&mut self, now: Instant, drawn_aj: u128, mac: &Mac) {
+        let times = self.state_times(self.lives_until(now), mac);
+        self.drawn_before = Some(Box::new(DrawnBefore { drawn_aj, times }));
     }
 
     fn lives_until(&self, now: Instant) -> Instant {
@@ -103,22 +122,21 @@ impl<P: Copy> Dcf<P> {
 }
 
 /// When the battery that these radios share must be looked at again; now if it is empty. `None` for those without one.
-pub(crate) fn battery_due<'a, P: Copy + 'a, M: Iterator<Item = &'a Dcf<P>>>(
+pub(crate) fn battery_due<'a, P: Copy + 'a, M: Iterator<Item = (&'a Dcf<P>, &'a Mac)>>(
     now: Instant,
     radios: impl Fn() -> M,
-    mac: &Mac,
 ) -> Option<Instant> {
-    let battery = radios().next()?.battery.filter(|battery| battery.empty_since.is_none());
-    let (powers, battery) = (mac.powers?, battery?);
-    let (mut drawn_aj, mut count) = (0, 0);
-    for radio in radios() {
+    let battery = radios().next()?.0.battery.filter(|battery| battery.empty_since.is_none())?;
+    let (mut drawn_aj, mut most_nw) = (0, 0);
+    for (radio, mac) in radios() {
         drawn_aj += radio.drawn_aj(now, mac);
-        count += 1;
+        most_nw += mac.powers?.most_nw();
     }
     let left_aj = battery.capacity_aj.saturating_sub(drawn_aj);
-    let at_least = powers.lasts_at_least_until(now, left_aj, count);
+    let at_least = energy::lasts_at_least_until(now, left_aj, most_nw);
     if left_aj == 0 || at_least > now + NEAR_THE_END {
         return Some(at_least);
     }
-    Some(powers.lasts_until(now, left_aj, || radios().map(|radio| radio.outlook(mac))))
+    let outlooks = || radios().filter_map(|(radio, mac)| Some((mac.powers?, radio.outlook(mac))));
+    Some(energy::lasts_until(now, left_aj, outlooks))
 }

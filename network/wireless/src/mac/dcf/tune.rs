@@ -1,7 +1,9 @@
 //! A radio that leaves its channel.
 use super::Dcf;
+use crate::event::Events;
 use crate::mac::config::Mac;
-use crate::mac::exchange::Answer;
+use crate::mac::contention::Contention;
+use crate::mac::exchange::{Answer, Waiting};
 use crate::mac::interference::Interference;
 use prismux_units::Instant;
 
@@ -22,6 +24,29 @@ impl<P: Copy> Dcf<P> {
         self.following = None;
         if !matches!(self.answer, Some((_, Answer::Data | Answer::Part(_)))) {
             self.answer = None;
+        }
+    }
+
+    /// The radio is of another kind from now on. The packet that it was trying to send comes back as one that nobody
+    /// has answered, since what it has learned of its neighbour does not hold any more; a broadcast on the air is sent.
+    pub fn change_kind(&mut self, now: Instant, drawn_aj: u128, mac: &Mac, events: &mut Events<P>) {
+        self.note_drawn(now, drawn_aj, mac);
+        if self.is_off() {
+            return;
+        }
+        (self.answer, self.contention) = (None, Contention::new(mac));
+        self.rates.clear();
+        let begun = self.waiting != Waiting::Nothing;
+        match self.current.as_ref().map(|current| current.packet.to) {
+            Some(Some(to)) if !self.block.is_empty() => {
+                self.block.give_up();
+                self.end_members(to, mac, events);
+                self.finish(now, mac);
+            }
+            Some(Some(_)) => self.give_up(now, mac, events),
+            Some(None) if begun => self.sent(now, mac, events),
+            Some(None) => self.draw(now, mac),
+            None => {}
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Whether a link that returns receipts would carry more than it is given: that is found out by trying.
-use super::{JITTERS, LinkModel, PATIENCE};
+use super::{JITTERS, LinkModel, PATIENCE, PROBE_ROUNDS};
+use crate::link_model::PROBE_GAIN;
 use crate::link_model::round::Round;
 use prismux_units::Instant;
 
+/// A link that carried this times as much of late is asked for that again anyway.
+const STEADY_SWING: f64 = 1.05;
 /// What a link without a queue is given, as a multiple of what it is known to carry, round after round; after the last
 /// the startup begins anew.
 const SEARCH: [f64; 3] = [1.25, 1.25, 1.5];
@@ -10,10 +13,21 @@ const SEARCH: [f64; 3] = [1.25, 1.25, 1.5];
 impl LinkModel {
     /// What a link without a queue is given, as a multiple of what it is known to carry; 1 for one that has a queue.
     pub(in crate::link_model) fn search_gain(&self) -> f64 {
+        if self.probes_through_jitter() {
+            return PROBE_GAIN;
+        }
         let hungry = self.measured().filter(|measured| {
             !measured.is_full && !measured.is_busy && measured.queueing < measured.target()
         });
         hungry.and_then(|measured| SEARCH.get(measured.empty_rounds)).copied().unwrap_or(1.0)
+    }
+
+    /// Jitter hides whether there is a queue, so a link that has much is given more in one round of some; what others
+    /// may have filled is left to them.
+    fn probes_through_jitter(&self) -> bool {
+        let is_hidden = self.measured().is_some_and(|measured| measured.hides_queues() && !measured.is_full);
+        let is_due = !self.startup && self.rounds.is_multiple_of(PROBE_ROUNDS) && self.swing() < STEADY_SWING;
+        is_hidden && is_due && self.contest.is_unlikely()
     }
 
     /// The startup ends when the link is given more than it carries: while its cap doubles that shows at once, and

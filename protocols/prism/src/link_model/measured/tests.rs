@@ -1,4 +1,5 @@
 use super::*;
+use crate::link_model::PROBE_GAIN;
 
 const MBPS: u64 = 1_000_000;
 
@@ -199,4 +200,16 @@ fn bursts_that_take_long_to_come_unevenly_end_no_startup() {
         model.on_estimate(now, &burst, 36);
     }
     assert!(model.in_startup());
+}
+
+#[test]
+fn a_link_whose_queue_jitter_hides_is_given_more_in_one_round_of_some() {
+    let known = |model| LinkModel { startup: false, ..model };
+    let (calm, mut jittered) = (known(measured().0), known(jittered()));
+    for rounds in 1..=2 * PROBE_ROUNDS {
+        jittered.rounds = rounds;
+        let expected = if rounds.is_multiple_of(PROBE_ROUNDS) { PROBE_GAIN } else { 1.0 };
+        assert_eq!(jittered.pace_gain(), expected, "round {rounds}");
+        assert_eq!(LinkModel { rounds, ..calm.clone() }.pace_gain(), 1.0, "without jitter, round {rounds}");
+    }
 }

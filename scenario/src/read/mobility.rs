@@ -1,6 +1,7 @@
 //! `[mobility]`.
 
-use super::places;
+mod places;
+
 use crate::document::{Item, Value};
 use crate::read::reader::{Problems, Reader};
 use crate::registry::{self, MobilityModel};
@@ -11,10 +12,10 @@ use prismux_wireless::{
 };
 use std::path::Path;
 
-/// How each of the hosts called `names` moves; `None` when that cannot be read.
+/// How each of the hosts called `names` moves; `None` when that cannot be read. Places of `bystanders` mean nothing.
 pub(super) fn read(
     reader: &Reader<'_>,
-    names: &[&str],
+    (names, bystanders): (&[&str], &[&str]),
     folder: Option<&Path>,
     problems: &Problems<'_>,
 ) -> Option<Vec<Mobility>> {
@@ -29,7 +30,7 @@ pub(super) fn read(
     // Hosts with places of their own stay there; the others are all alike.
     let spread = |others: &dyn Fn() -> Option<Mobility>| match reader.entry("places").is_some() {
         true => {
-            let mobility = places::read(reader, names, others, problems)?;
+            let mobility = places::read(reader, (names, bystanders), others, problems)?;
             keep_within_area(reader, "places", names, &mobility);
             Some(mobility)
         }

@@ -1,15 +1,15 @@
 //! `[mobility] places`: where hosts stay, or walk.
-use super::mobility::pair_of;
+use super::pair_of;
 use crate::document::{Item, Value};
 use crate::read::reader::{Problems, Reader};
 use prismux_units::{Duration, Instant};
 use prismux_wireless::{Mobility, Position};
 
 /// `{ a = [0, 0], b = [[0, 200, 0], [60, 900, 0]] }`: hosts that stay at a place, or walk from one to the next, among
-/// `others`.
+/// `others`. Places of `bystanders` mean nothing.
 pub(super) fn read(
     reader: &Reader<'_>,
-    names: &[&str],
+    (names, bystanders): (&[&str], &[&str]),
     others: &dyn Fn() -> Option<Mobility>,
     problems: &Problems<'_>,
 ) -> Option<Vec<Mobility>> {
@@ -24,6 +24,7 @@ pub(super) fn read(
         let path = format!("{}.{}", reader.path_of("places"), place.key);
         match (names.iter().position(|name| *name == place.key), mobility(&place.item)) {
             (Some(host), Ok(mobility)) => places[host] = Some(mobility),
+            (None, _) if bystanders.contains(&place.key.as_str()) => {}
             (None, _) => {
                 let found = format!("there is no host \"{}\" on the air", place.key);
                 let expected = crate::diagnostic::list_of(names);

@@ -17,25 +17,27 @@ impl Obeyed {
     }
 
     /// Hosts have told their neighbours and backlogs; the base station tells the next period.
-    fn draw(&mut self, run: &mut Run) {
-        let flows = run.outcome.delivered.len();
+    fn draw<P: Clone>(&mut self, run: &mut Run<P>) {
+        let flows = run.flows();
         let routes: Vec<_> = (0..flows).map(|flow| run.ground.route(flow)).collect();
         let backlog: Vec<u64> = (0..flows).map(|flow| run.packets.waiting(flow) as u64).collect();
         self.period = self.scheduler.draw(run.ground.reach(), &routes, &backlog);
         self.position = 0;
         for flow in core::mem::take(&mut self.period.broken) {
-            run.outcome.lost += 1;
-            // The packet waits at one of the hosts it has reached.
+            // The packet waits at one of the hosts it has reached, or still at its source.
             let hosts = run.ground.reach().hosts();
-            if let Some(packet) = (0..hosts).find_map(|host| run.packets.take(host, |p| p.flow == flow)) {
-                run.packets.give_back(packet);
+            let found = (0..hosts)
+                .find_map(|host| Some((run.packets.take(host, |packet| packet.flow == flow)?, host)));
+            match found {
+                Some((packet, host)) => run.lost(packet, host),
+                None => run.counts.lost(run.ground.source(flow)),
             }
         }
     }
 }
 
-impl Way for Obeyed {
-    fn slot(&mut self, run: &mut Run) {
+impl<P: Clone> Way<P> for Obeyed {
+    fn slot(&mut self, run: &mut Run<P>) {
         if self.position >= self.scheduler.period_slots() {
             self.draw(run);
         }
@@ -47,33 +49,25 @@ impl Way for Obeyed {
     }
 }
 
-fn transmit(run: &mut Run, Transmission { flow, hop, .. }: Transmission) {
+fn transmit<P: Clone>(run: &mut Run<P>, Transmission { flow, hop, .. }: Transmission) {
     let packet = if hop.from == run.ground.source(flow) {
         run.packets.leave(flow)
     } else {
         run.packets.take(hop.from, |packet| packet.flow == flow)
     };
     let Some(packet) = packet else {
-        run.outcome.wasted += 1;
+        run.counts.wasted += 1;
         return;
     };
-    let heard = run.ground.reach().of(hop.from).len();
-    run.outcome.peer_hop(hop, heard);
-    if run.ground.is_at_base(hop) {
-        run.outcome.channel_used_at_base(run.slot);
+    if !run.hop(&packet, hop) {
+        return run.lost(packet, hop.from);
     }
-    if !run.ground.is_near(hop) {
-        run.outcome.lost += 1;
-        run.packets.give_back(packet);
-        return;
-    }
-    run.outcome.hops += 1;
     let arrived = match run.ground.destination(flow) {
         Some(destination) => hop.to == destination,
         None => hop.to >= run.ground.base(),
     };
     if arrived {
-        run.outcome.arrived(packet, run.slot);
+        run.arrived(packet, hop.to);
     } else {
         run.packets.queue(hop.to).push_back(packet);
     }

@@ -1,0 +1,120 @@
+//! Frames over a virtual Ethernet cable, beside the kernel; and a TUN device that outlives its handle.
+//!
+//! Works as root, and without where user namespaces are allowed.
+
+use nix::sched::{CloneFlags, unshare};
+use prismux_linux::frame_socket::{FrameSocket, Interface, InterfaceError};
+use prismux_linux::netconf::ip;
+use prismux_linux::tun::Tun;
+use prismux_linux::{netlink, privileges};
+use prismux_wire::ethernet::{EthernetHeader, MacAddress, ether_type};
+use std::io::ErrorKind;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// An EtherType for experiments (IEEE 802), of which no kernel sends anything.
+const OWN: u16 = 0x88b5;
+
+const TESTS: [(&str, fn()); 3] = [
+    ("frames_come_as_they_were_sent_to_those_whom_they_are_for", frames),
+    ("what_is_no_ethernet_is_refused", refused),
+    ("a_device_that_is_left_behind_is_taken_up_again", left_behind),
+];
+
+fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--list") {
+        TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    if let Err(error) = privileges::ensure_privileges() {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
+    unshare(CloneFlags::CLONE_NEWNET).expect("a network namespace of our own");
+    for (name, test) in TESTS {
+        test();
+        println!("{name} ... ok");
+    }
+    ExitCode::SUCCESS
+}
+
+fn frame(from: &Interface, to: MacAddress, content: &[u8]) -> Vec<u8> {
+    let header = EthernetHeader { destination: to, source: from.address(), ether_type: OWN };
+    let mut frame = vec![0; EthernetHeader::WIRE_BYTES];
+    header.emit(&mut frame).unwrap();
+    frame.extend_from_slice(content);
+    frame
+}
+
+/// The next frame, which must come or must not; `None` when none does.
+fn next(socket: &FrameSocket, must_come: bool) -> Option<Vec<u8>> {
+    let (begin, patience) = (Instant::now(), if must_come { 5000 } else { 100 });
+    let mut buffer = [0; 2000];
+    while begin.elapsed() < Duration::from_millis(patience) {
+        match socket.read(&mut buffer) {
+            Ok(length) => return Some(buffer[..length].to_vec()),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(1))
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    None
+}
+
+fn frames() {
+    for command in ["link add near type veth peer name far", "link set near up", "link set far up mtu 1400"] {
+        ip(command).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let [near, far] = ["near", "far"].map(|name| Interface::find(name).unwrap());
+    assert_eq!((far.name(), far.mtu_bytes(), near.mtu_bytes()), ("far", 1400, 1500));
+    assert!(!near.address().is_group() && near.address() != far.address());
+    let open = |interface: &Interface, hears_all| FrameSocket::open(interface, OWN, hears_all).unwrap();
+    let (sender, receiver) = (open(&near, false), open(&far, false));
+    // For the interface, and for all.
+    for to in [far.address(), MacAddress::BROADCAST] {
+        let sent = frame(&near, to, &[7; 60]);
+        sender.write(&sent).unwrap();
+        assert_eq!(next(&receiver, true), Some(sent));
+    }
+    // What this host sends itself, it does not hear; nor what is of another type.
+    assert_eq!(next(&sender, false), None);
+    let arp = FrameSocket::open(&far, ether_type::ARP, false).unwrap();
+    sender.write(&frame(&near, far.address(), &[8; 60])).unwrap();
+    assert_eq!((next(&receiver, true).map(|frame| frame.len()), next(&arp, false)), (Some(74), None));
+    // What is for others is heard by who hears all, and a frame that is cut tells its length.
+    let all = open(&far, true);
+    sender.write(&frame(&near, MacAddress([2, 0, 0, 0, 0, 9]), &[9; 100])).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(all.read(&mut [0; 20]).unwrap(), 114);
+    assert!(sender.write(&frame(&near, far.address(), &[1; 3000])).is_err(), "longer than the link takes");
+    // Where the kernel joins packets of a flow, it does not meanwhile, and does so again.
+    ip("link add over type bridge").unwrap_or_else(|error| panic!("{error}"));
+    let joins = || Interface::find("over").unwrap().take_apart().unwrap();
+    let mut over = Interface::find("over").unwrap();
+    assert!(over.take_apart().unwrap() && !joins());
+    drop(over);
+    assert!(joins() && joins());
+}
+
+fn refused() {
+    assert!(matches!(Interface::find("nowhere"), Err(InterfaceError::Missing(_))));
+    assert!(matches!(Interface::find("lo"), Err(InterfaceError::NotEthernet(_))));
+    let tun = Tun::create("tun7").unwrap();
+    let error = Interface::find(tun.name()).expect_err("it has no Ethernet frames");
+    assert!(error.to_string().contains("neither an Ethernet nor a wireless LAN"), "{error}");
+}
+
+fn left_behind() {
+    let tun = Tun::create("stays").unwrap();
+    let index = netlink::device_index("stays").unwrap();
+    ip("address add 10.99.0.1/24 dev stays").unwrap();
+    tun.leave_behind().unwrap();
+    let again = Tun::create("stays").expect("nobody holds it");
+    assert_eq!((netlink::device_index("stays").unwrap(), again.name()), (index, "stays"));
+    assert!(ip("address show dev stays").unwrap().contains("10.99.0.1/24"));
+    drop(again);
+    assert!(netlink::device_index("stays").is_ok(), "until its namespace goes");
+    drop(Tun::create("goes").unwrap());
+    assert!(netlink::device_index("goes").is_err());
+}
