@@ -263,7 +263,7 @@ pub fn dsdv_host(data: &[u8]) {
         let mut out = vec![0; header.wire_bytes()];
         header.emit(&mut out).is_ok()
     };
-    for config in [DsdvConfig::ns2(), DsdvConfig::dsdv_sq()] {
+    for config in [DsdvConfig::sigcomm1994(), DsdvConfig::ns2(), DsdvConfig::dsdv_sq()] {
         let routing = Dsdv::new(Instant::ZERO, host(1), config, Seed(1).stream("fuzz"));
         play(routing, data, read, written);
     }

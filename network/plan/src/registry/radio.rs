@@ -174,8 +174,13 @@ pub const ROUTING: &[Name<Routing>] = &[
     name("aodv-ns2", Routing::Aodv(AodvConfig::ns2()), "AODV with the parameters of ns-2.35"),
     name(
         "dsdv",
+        Routing::Dsdv(DsdvConfig::sigcomm1994()),
+        "Destination-Sequenced Distance Vector routing (Perkins and Bhagwat, 1994)",
+    ),
+    name(
+        "dsdv-ns2",
         Routing::Dsdv(DsdvConfig::ns2()),
-        "Destination-Sequenced Distance Vector routing as ns-2.35 has it",
+        "DSDV as ns-2.35 has it: each new number delays a route",
     ),
     name("dsdv-sq", Routing::Dsdv(DsdvConfig::dsdv_sq()), "DSDV that tells of new sequence numbers at once"),
     name("direct", Routing::Direct, "none: all whom a host talks to are its neighbours"),

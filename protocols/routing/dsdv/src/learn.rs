@@ -60,9 +60,9 @@ impl<P> Dsdv<P> {
         let has_metric_changed = metric != old.last_told_metric;
         route.is_metric_untold = has_metric_changed;
         (route.next_hop, route.metric, route.seq, route.changed_at) = (from, metric, entry.seq, now);
-        let settles = metric < INFINITE_METRIC && was_reachable;
-        route.tell_from = if settles { now + route.settling_time * 2 } else { now };
-        if is_same && has_metric_changed || is_newer && self.config.trigger_on_sequence_number {
+        route.tell_from = self.tell_from(now, old, &route);
+        let is_significant = has_metric_changed && (is_same || !self.config.new_number_delays);
+        if is_significant || is_newer && self.config.trigger_on_sequence_number {
             route.trigger_at = Some(route.tell_from);
         } else if is_same {
             route.trigger_at = None;
@@ -71,6 +71,19 @@ impl<P> Dsdv<P> {
         if metric < INFINITE_METRIC {
             self.release(entry.destination);
         }
+    }
+
+    /// From when on `new`, which replaces `old`, may be told: breaks and what mends them at once, other routes once
+    /// they have settled.
+    fn tell_from(&self, now: Instant, old: &Route, new: &Route) -> Instant {
+        if !new.is_reachable() || !old.is_reachable() {
+            return now;
+        }
+        let is_as_before = new.seq != old.seq && (new.next_hop, new.metric) == (old.next_hop, old.metric);
+        if is_as_before && !self.config.new_number_delays {
+            return old.tell_from.max(now);
+        }
+        now + new.settling_time * 2
     }
 
     /// A destination that was not known.

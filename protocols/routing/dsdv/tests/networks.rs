@@ -12,9 +12,9 @@ fn graph(seed: u64, settings: Settings, config: DsdvConfig) -> Graph<Dsdv<u32>> 
     Graph::new(seed, settings, |address, random| Dsdv::new(Instant::ZERO, address, config, random))
 }
 
-fn profiles() -> [DsdvConfig; 3] {
+fn profiles() -> [DsdvConfig; 4] {
     let told = DsdvConfig { link_layer_feedback: true, ..DsdvConfig::ns2() };
-    [DsdvConfig::ns2(), DsdvConfig::dsdv_sq(), told]
+    [DsdvConfig::sigcomm1994(), DsdvConfig::ns2(), DsdvConfig::dsdv_sq(), told]
 }
 
 fn converse(graph: &mut Graph<Dsdv<u32>>, packets: u32) {
@@ -102,6 +102,19 @@ fn a_neighbour_that_falls_silent_is_missed_after_three_updates() {
     assert_eq!(graph.hosts[1].metric(last), Some(1), "two updates at most were missed");
     graph.run_until(Instant::from_secs(107));
     assert_eq!([0, 1].map(|host| graph.hosts[host].metric(last)), [None, None]);
+}
+
+#[test]
+fn hosts_in_a_line_know_each_other_once_first_routes_have_settled() {
+    for seed in 0..20 {
+        let settings = Settings { hosts: 4, range: 0.3, ..Settings::default() };
+        let mut graph = graph(seed, settings, DsdvConfig::sigcomm1994());
+        graph.place(|host| (0.1 + 0.2 * host as f64, 0.5));
+        // Twice the first settling time at each of the two between, after up to an interval until its neighbour speaks.
+        graph.run_until(Instant::from_secs(2 * 12 + 15 + 2));
+        let ends = [0, 3].map(|host| graph.hosts[host].metric(graph.hosts[3 - host].address()));
+        assert_eq!(ends, [Some(3), Some(3)], "seed {seed}");
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) const F40: Experiment = Experiment {
 };
 
 const SPEEDS: [u32; 4] = [1, 5, 10, 20];
-const ROUTING: [&str; 2] = ["dsr-ns2", "dsdv"];
+const ROUTING: [&str; 2] = ["dsr-ns2", "dsdv-ns2"];
 const KBPS: Option<u64> = Some(16);
 
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {

@@ -26,6 +26,7 @@ impl Subject for Machine {
             match key {
                 "host" => address = host(value)?,
                 "sq" => config.trigger_on_sequence_number = value == "on",
+                "new-number-delays" => config.new_number_delays = value == "on",
                 "feedback" => config.link_layer_feedback = value == "on",
                 "interval" => config.update_interval = Duration::from_secs(number(value)?),
                 _ => return Err(format!("unknown switch {key}={value}")),
