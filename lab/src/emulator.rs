@@ -6,19 +6,21 @@
 //! measured and reported. Links carry on behind the end of the run, for programs that part, but nothing of that counts
 //! or is written down: counters are those of the end, however late the thread learns of it.
 //!
-//! * [`carrier`]: the thread. [`direction`]: one direction of a link. [`capture`]: pcapng files. [`events`]: event
-//!   logs.
+//! * [`carrier`]: the thread. [`direction`]: one direction of a link. [`offered`]: what it could have carried.
+//!   [`capture`]: pcapng files. [`events`]: event logs.
 
 mod capture;
 mod carrier;
 mod direction;
 mod events;
+mod offered;
 
 use crate::LabError;
 use crate::timing::{DelaySummary, RunEnd};
 use carrier::Carrier;
 pub(crate) use events::EventFeed;
 use nix::sys::eventfd::{EfdFlags, EventFd};
+pub use offered::Offered;
 use prismux_endpoint::random::Seed;
 use prismux_link::{LinkChange, LinkConfig, LinkStats};
 use prismux_linux::clock::Clock;
@@ -79,6 +81,8 @@ pub struct DirectionReport {
     pub refused_packets: u64,
     /// The rate averaged over the run, none while down or not in use; `None` without a limit.
     pub mean_rate_bps: Option<u64>,
+    /// What it could have carried by any time of the run.
+    pub offered: Offered,
     /// Bytes delivered in each interval of the series.
     pub delivered_bytes: Vec<u64>,
     /// Bytes waiting at the end of each interval.

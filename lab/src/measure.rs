@@ -12,7 +12,7 @@ use prismux_trace::results::{
 };
 use prismux_units::{Duration, Instant};
 use serde_json::Value;
-use together::{Measured, steady_together, together};
+use together::{Measured, steady_together, together, under_way};
 
 /// Builds the result of a run that lasted `duration`.
 pub(super) fn result(
@@ -37,10 +37,15 @@ pub(super) fn result(
         .collect();
     let shared: Vec<_> =
         plan.links.iter().filter(|link| link.shared).map(|link| link.name.as_str()).collect();
-    let rates = shared.iter().filter_map(|&name| links.get(name)?.rate_bps).map(|bps| bps as f64);
+    let under_way = under_way(&measured, end);
+    let together = together(&measured, &under_way);
+    let forward = plan.links.iter().zip(&emulator.links).filter(|(link, _)| link.shared);
+    let offered =
+        forward.map(|(_, (way, _))| way.offered.until(under_way.end) - way.offered.until(under_way.start));
+    let rates = offered.map(|bits| bits / together.seconds.max(1e-9));
     let FullPacket { payload_bytes, packet_bytes } = full_packet(orders);
     let capacity = capacity_bps(rates, payload_bytes, packet_bytes);
-    let total = TotalResult::new(together(&measured), steady_together(&measured), capacity);
+    let total = TotalResult::new(together, steady_together(&measured), capacity);
     let mut result = RunResult {
         scenario: plan.name.clone(),
         scenario_hash: scenario_hash.to_owned(),

@@ -202,8 +202,8 @@ pub struct TotalResult {
     /// What all flows delivered from the start of the first to the end of the last (the stop of one that is stopped),
     /// over that time, bits per second.
     pub goodput_bps: f64,
-    /// The best goodput physics allows: rates of the shared links less header overhead, bits per second. In the
-    /// simulator over the same time, in the lab over the run.
+    /// The best goodput physics allows: rates of the shared links less header overhead, over the same time,
+    /// bits per second.
     pub capacity_bps: f64,
     /// `goodput_bps / capacity_bps`; `None` without a capacity.
     pub efficiency: Option<f64>,

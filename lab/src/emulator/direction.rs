@@ -1,5 +1,5 @@
 //! One direction of a link at work.
-use super::DirectionReport;
+use super::{DirectionReport, Offered};
 use crate::packets::Labelled;
 use prismux_endpoint::random::{RandomStream, Seed};
 use prismux_link::{Link, LinkConfig};
@@ -15,10 +15,9 @@ pub(super) struct Direction {
     pub refused_packets: u64,
     /// Bytes delivered, packets dropped and packets marked by the last sample.
     before: [u64; 3],
-    /// What the link has offered so far, in bits; at which rate it does so now, and since when.
-    offered_bits: f64,
+    offered: Offered,
+    /// At which rate the link offers more now.
     offered_rate: Option<Rate>,
-    offered_since: Instant,
     pub in_use: bool,
     delivered_bytes: Vec<u64>,
     queue_bytes: Vec<u64>,
@@ -38,8 +37,7 @@ impl Direction {
             damage: seed.stream(&format!("link/{name}/damage")),
             refused_packets: 0,
             before: [0; 3],
-            offered_bits: 0.0,
-            offered_since: Instant::ZERO,
+            offered: Offered::default(),
             delivered_bytes: Vec::new(),
             queue_bytes: Vec::new(),
             dropped_packets: Vec::new(),
@@ -55,15 +53,9 @@ impl Direction {
     /// Notices a change of what the link offers and closes the time before it.
     pub fn account_offer(&mut self, now: Instant) {
         if self.current_offer() != self.offered_rate {
-            self.close_offer(now);
+            self.offered.account(now, self.offered_rate);
             self.offered_rate = self.current_offer();
         }
-    }
-
-    fn close_offer(&mut self, now: Instant) {
-        let bps = self.offered_rate.map_or(0.0, |rate| rate.as_bps() as f64);
-        self.offered_bits += bps * (now - self.offered_since).as_secs_f64();
-        self.offered_since = now;
     }
 
     /// Notes what was delivered in the interval that ends now, and what waits.
@@ -79,14 +71,14 @@ impl Direction {
 
     /// What it did until `now`.
     pub fn report(&mut self, now: Instant) -> DirectionReport {
-        self.close_offer(now);
+        self.offered.account(now, self.offered_rate);
+        let mean = self.offered.until(now) / now.as_secs_f64().max(1e-9);
         DirectionReport {
             stats: self.link.stats(),
             is_managed: self.link.is_managed(),
             refused_packets: self.refused_packets,
-            mean_rate_bps: self
-                .offered_rate
-                .map(|_| (self.offered_bits / now.as_secs_f64().max(1e-9)).round() as u64),
+            mean_rate_bps: self.offered_rate.map(|_| mean.round() as u64),
+            offered: std::mem::take(&mut self.offered),
             delivered_bytes: std::mem::take(&mut self.delivered_bytes),
             queue_bytes: std::mem::take(&mut self.queue_bytes),
             dropped_packets: std::mem::take(&mut self.dropped_packets),

@@ -90,12 +90,17 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// What all delivered from the start of the first to the end of the last.
-pub(super) fn together(flows: &[Measured<'_>]) -> Stretch {
-    let start = flows.iter().map(|flow| flow.active.start).min().unwrap_or_default();
-    let end = flows.iter().map(|flow| flow.active.end).max().unwrap_or_default();
+/// From the start of the first to the end of the last; of a run without flows, that ended at `end`, all of it.
+pub(super) fn under_way(flows: &[Measured<'_>], end: Instant) -> Range<Instant> {
+    let first = flows.iter().map(|flow| flow.active.start).min();
+    let last = flows.iter().map(|flow| flow.active.end).max();
+    first.unwrap_or_default()..last.unwrap_or(end)
+}
+
+/// What all delivered while any was under way.
+pub(super) fn together(flows: &[Measured<'_>], under_way: &Range<Instant>) -> Stretch {
     let bytes = flows.iter().map(|flow| flow.outcome.arrivals.by(flow.active.end)).sum();
-    Stretch { bytes, seconds: (end - start).as_secs_f64() }
+    Stretch { bytes, seconds: (under_way.end - under_way.start).as_secs_f64() }
 }
 
 /// What all delivered while every one of them was steady.

@@ -99,14 +99,24 @@ pub fn damage() {
     );
 }
 
+/// The link carries so much from now on.
+fn from_now_on(rate: Rate) -> Action {
+    let change = LinkChange::rate(rate);
+    Action::ChangeLink { link: LinkId::new(0), directions: Directions::Forward, change }
+}
+
+pub fn capacity() {
+    let mut plan = two_hosts(4.0, link(2, 10), bulk().start_at(seconds(2.0)));
+    plan.links[0].shared = true;
+    plan.event(seconds(2.0), from_now_on(Rate::from_mbps(8)));
+    let result = run(&plan).result;
+    assert_near("mean rate", result.links["wire"].rate_bps.expect("a rate") as f64, 5e6, 0.02);
+    assert_near("capacity while the flow is under way", result.total.capacity_bps, 8e6 * PAYLOAD, 0.02);
+}
+
 pub fn change() {
-    let change = |rate| Action::ChangeLink {
-        link: LinkId::new(0),
-        directions: Directions::Forward,
-        change: LinkChange::rate(rate),
-    };
     let mut plan = two_hosts(6.0, link(8, 10), bulk());
-    plan.event(seconds(3.0), change(Rate::from_mbps(2)));
+    plan.event(seconds(3.0), from_now_on(Rate::from_mbps(2)));
     plan.measure.interval = Some(seconds(0.5));
     let outcome = run(&plan);
     let link = &outcome.result.links["wire"];

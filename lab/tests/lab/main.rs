@@ -51,6 +51,7 @@ const TESTS: &[Test] = &[
     ("damaged_and_repeated_packets_do_not_reach_the_application", links::damage),
     ("packets_are_followed_over_a_relay", followed::over_a_relay),
     ("a_change_of_rate_takes_effect_at_its_time", links::change),
+    ("capacity_is_that_of_the_stretch_with_flows_under_way", links::capacity),
     ("a_download_follows_its_receiver_to_another_link", moves::handoff),
     ("programs_of_ones_own_use_the_way_of_a_flow", own_programs::by_the_way_of_a_flow),
     ("programs_say_how_they_end_and_leave_nothing", own_programs::end),

@@ -12,6 +12,7 @@
 //!   delivery and nothing else; a rate change recomputes whatever still waits.
 //! * [`Management`]: queues that drop or mark before they are full: RED, CoDel, FQ-CoDel, PIE.
 //! * [`DeliveryTrace`]: Mahimahi packet-delivery traces; [`lte`] makes some like those of a phone in motion.
+//! * [`Offer`]: what a link could have carried, its rate summed over time.
 //! * [`LinkStats`]: counters that always balance (`offered + duplicated = delivered + dropped + inside`).
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic))]
@@ -23,6 +24,7 @@ mod config;
 mod link;
 pub mod lte;
 mod managed;
+mod offer;
 mod serialiser;
 mod stats;
 mod trace;
@@ -33,5 +35,6 @@ pub use config::{
 };
 pub use link::{Delivery, DropReason, Dropped, Link};
 pub use managed::{CoDel, FqCoDel, Management, PacketKind, Pie, Red};
+pub use offer::Offer;
 pub use stats::LinkStats;
 pub use trace::{DeliveryTrace, OPPORTUNITY_BYTES, TraceError};

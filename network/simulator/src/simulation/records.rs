@@ -1,5 +1,6 @@
 //! What reports and rare events need beyond the state of the network.
-use prismux_units::{Duration, Instant, Rate};
+use prismux_link::Offer;
+use prismux_units::Duration;
 
 /// A link in the report.
 #[derive(Debug)]
@@ -8,16 +9,8 @@ pub(crate) struct LinkRecord {
     pub shared: bool,
     /// Its member has joined, or it needs none.
     pub in_use: bool,
-    /// By direction.
+    /// By direction: what it has offered, less what was missing while it was down or its member away.
     pub offers: [Offer; 2],
-}
-
-/// What one direction of a link has offered.
-#[derive(Debug, Default)]
-pub(crate) struct Offer {
-    /// Its rate, summed over time until `since`, in bits; what was missing while it was down or its member away.
-    pub bits: f64,
-    since: Instant,
 }
 
 /// Names and settings that only reports and rare events need.
@@ -42,15 +35,6 @@ impl LinkRecord {
     /// A link at the start of the run.
     pub fn new(shared: bool) -> Self {
         Self { shared, in_use: true, offers: Default::default() }
-    }
-}
-
-impl Offer {
-    /// Adds what `rate` offered since the last time; nothing, where it was not to be had.
-    pub fn account(&mut self, now: Instant, rate: Option<Rate>) {
-        let seconds = (now - self.since).as_secs_f64();
-        self.bits += rate.map_or(0.0, |rate| rate.as_bps() as f64) * seconds;
-        self.since = now;
     }
 }
 

@@ -1,9 +1,10 @@
 //! From the state of a run to its result columns.
 use super::Simulation;
-use super::records::{LinkRecord, Offer};
+use super::records::LinkRecord;
 use crate::core::ids::{FlowId, LinkId, PortId};
 use crate::flows::names::PipeNames;
 use crate::nodes::rule::RuleNode;
+use prismux_link::Offer;
 use prismux_tcp::engine::EngineCounters;
 use prismux_trace::results::{
     Backend, Competitor, DirectionResult, FlowResult, LinkResult, Named, PacketResult, ResponseResult,
@@ -106,7 +107,7 @@ impl Simulation {
         let link = LinkId(index as u32);
         let way = |port: PortId, offer: &Offer| {
             let link = &self.network.ports[port.index()].link;
-            let (stats, mean) = (link.stats(), offer.bits / elapsed_s.max(1e-9));
+            let (stats, mean) = (link.stats(), offer.bits() / elapsed_s.max(1e-9));
             let rate_bps = link.rate().map(|_| mean.round() as u64);
             let result =
                 DirectionResult::new(rate_bps, stats.delivered_bytes, stats.dropped_packets(), elapsed_s);

@@ -45,7 +45,7 @@ impl Simulation {
         for index in 0..self.report.links.len() {
             if self.report.links[index].shared {
                 self.account_port(PortId::forward(LinkId(index as u32)));
-                offered_bits += self.report.links[index].offers[0].bits;
+                offered_bits += self.report.links[index].offers[0].bits();
             }
         }
         let in_time = |(index, record): (usize, &FlowRecord)| {
