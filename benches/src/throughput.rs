@@ -52,20 +52,32 @@ pub enum Way {
     PrismGre,
     /// Proxy, GRE-in-UDP tunnel, member.
     PrismUdp,
-    /// The same through sealed tunnels.
+    /// The same with two workers at each end.
+    PrismUdpWorkers2,
+    /// Proxy, sealed tunnel, member.
     PrismSealed,
+    /// The same with one worker at each end.
+    PrismSealedWorkers1,
+    /// The same with two.
+    PrismSealedWorkers2,
+    /// The same with four.
+    PrismSealedWorkers4,
     /// Two processes of wireguard-go, where it is installed.
     WireguardGo,
 }
 
 impl Way {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::Forwarder,
         Self::OffloadForwarder,
         Self::PrismGre,
         Self::PrismUdp,
+        Self::PrismUdpWorkers2,
         Self::PrismSealed,
+        Self::PrismSealedWorkers1,
+        Self::PrismSealedWorkers2,
+        Self::PrismSealedWorkers4,
         Self::WireguardGo,
     ];
 
@@ -76,7 +88,11 @@ impl Way {
             Self::OffloadForwarder => "bare forwarder with offloads",
             Self::PrismGre => "PRISM by GRE",
             Self::PrismUdp => "PRISM by GRE-in-UDP",
+            Self::PrismUdpWorkers2 => "PRISM by GRE-in-UDP, 2 workers",
             Self::PrismSealed => "PRISM by sealed tunnels",
+            Self::PrismSealedWorkers1 => "PRISM by sealed tunnels, 1 worker",
+            Self::PrismSealedWorkers2 => "PRISM by sealed tunnels, 2 workers",
+            Self::PrismSealedWorkers4 => "PRISM by sealed tunnels, 4 workers",
             Self::WireguardGo => "wireguard-go",
         }
     }
@@ -91,9 +107,13 @@ pub fn measure(way: Way, duration: Duration) -> Result<Option<Path>, AnyError> {
     let path = match way {
         Way::Forwarder => through_forwarder(duration, Tun::create)?,
         Way::OffloadForwarder => through_forwarder(duration, Tun::create_with_offloads)?,
-        Way::PrismGre => through_prism(duration, Transport::Gre)?,
-        Way::PrismUdp => through_prism(duration, Transport::Udp)?,
-        Way::PrismSealed => through_prism(duration, Transport::Sealed)?,
+        Way::PrismGre => through_prism(duration, Transport::Gre, 0)?,
+        Way::PrismUdp => through_prism(duration, Transport::Udp, 0)?,
+        Way::PrismUdpWorkers2 => through_prism(duration, Transport::Udp, 2)?,
+        Way::PrismSealed => through_prism(duration, Transport::Sealed, 0)?,
+        Way::PrismSealedWorkers1 => through_prism(duration, Transport::Sealed, 1)?,
+        Way::PrismSealedWorkers2 => through_prism(duration, Transport::Sealed, 2)?,
+        Way::PrismSealedWorkers4 => through_prism(duration, Transport::Sealed, 4)?,
         Way::WireguardGo => return wireguard::measure(duration),
     };
     Ok(Some(path))
@@ -127,14 +147,16 @@ fn through_forwarder(
     path
 }
 
-fn through_prism(duration: Duration, transport: Transport) -> Result<Path, AnyError> {
+fn through_prism(duration: Duration, transport: Transport, workers: usize) -> Result<Path, AnyError> {
     let [sender, receiver] = namespaces()?;
     let directory = std::env::temp_dir().join(format!("prismux-throughput-{}", std::process::id()));
     std::fs::create_dir_all(&directory)?;
     let keys = ["proxy.key", "member.key"].map(|name| directory.join(name));
     let public = [make_private_key(&keys[0])?, make_private_key(&keys[1])?];
-    let proxy = start_proxy(&sender, transport, directory.join("proxy.sock"), (&keys[0], &public[1]))?;
-    let member = start_member(&receiver, transport, directory.join("member.sock"), (&keys[1], &public[0]))?;
+    let proxy =
+        start_proxy(&sender, (transport, workers), directory.join("proxy.sock"), (&keys[0], &public[1]))?;
+    let member =
+        start_member(&receiver, (transport, workers), directory.join("member.sock"), (&keys[1], &public[0]))?;
     let path = download(&sender, &receiver, duration, &[]);
     for (stop, worker) in [member, proxy] {
         stop.stop();
@@ -166,7 +188,7 @@ type Worker = (StopHandle, JoinHandle<Result<(), DaemonError>>);
 
 fn start_proxy(
     space: &Namespace,
-    transport: Transport,
+    (transport, workers): (Transport, usize),
     status_socket: PathBuf,
     (own_key, other_key): (&std::path::Path, &str),
 ) -> Result<Worker, AnyError> {
@@ -181,7 +203,7 @@ fn start_proxy(
         }
     };
     let mut config =
-        ProxyConfig { status_socket, ..ProxyConfig::new(vec![RECEIVER.parse()?], TOKEN, tunnel) };
+        ProxyConfig { status_socket, workers, ..ProxyConfig::new(vec![RECEIVER.parse()?], TOKEN, tunnel) };
     if transport == Transport::Sealed {
         config.private_key_file = Some(own_key.to_owned());
         let public_key = other_key.parse()?;
@@ -197,7 +219,7 @@ fn start_proxy(
 
 fn start_member(
     space: &Namespace,
-    transport: Transport,
+    (transport, workers): (Transport, usize),
     status_socket: PathBuf,
     (own_key, other_key): (&std::path::Path, &str),
 ) -> Result<Worker, AnyError> {
@@ -206,8 +228,11 @@ fn start_member(
         Transport::Udp => Peer::udp(([10, 2, 0, 1], GRE_IN_UDP_PORT).into()),
         Transport::Sealed => Peer::sealed(([10, 2, 0, 1], SEALED_PORT).into(), 0),
     };
-    let mut config =
-        MemberConfig { status_socket, ..MemberConfig::new("bench", TOKEN, vec![RECEIVER.parse()?], proxy) };
+    let mut config = MemberConfig {
+        status_socket,
+        workers,
+        ..MemberConfig::new("bench", TOKEN, vec![RECEIVER.parse()?], proxy)
+    };
     if transport == Transport::Sealed {
         config.private_key_file = Some(own_key.to_owned());
         config.tunnel.proxy_public_key = Some(other_key.parse()?);

@@ -18,6 +18,7 @@ mod tun;
 mod web;
 
 use crate::tunnel::control::{MIN_TOKEN_BYTES, Token};
+use crate::workers::MAX_WORKERS;
 use prismux_linux::netconf::Prefix;
 use std::path::Path;
 
@@ -69,6 +70,14 @@ fn read_token(token: Option<&str>, token_file: Option<&Path>) -> Result<Option<T
     Token::new(&secret)
         .map(Some)
         .ok_or_else(|| format!("the token is too short: at least {MIN_TOKEN_BYTES} bytes. {MAKE_ONE}"))
+}
+
+/// There are as many as somebody could have processors for.
+fn check_workers(workers: usize) -> Result<(), (&'static str, String)> {
+    match workers <= MAX_WORKERS {
+        true => Ok(()),
+        false => Err(("workers", format!("{workers} are too many, expected {MAX_WORKERS} at most"))),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Whether this machine can do what the daemons and the lab need, and what to do where it cannot.
 use crate::tunnel::Transport;
 use crate::tunnel::socket::{self, SocketOptions};
+use crate::workers::Workers;
 use prismux_linux::capabilities::REMEDY;
 use prismux_linux::netconf::ip;
 use prismux_linux::privileges;
@@ -85,7 +86,7 @@ fn raw_socket() -> Check {
     const NAME: &str = "raw socket for GRE";
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = SocketOptions { local: Some(loopback), ..SocketOptions::default() };
-    match socket::open(Transport::Gre, &options, 1500, None) {
+    match socket::open(Transport::Gre, &options, 1500, None, &Workers::none()) {
         Ok(_) => Check::good(NAME, "can be opened"),
         Err(error) => {
             Check::warning(NAME, error.to_string(), format!("{REMEDY}; or use GRE in UDP (udp:ADDRESS)"))

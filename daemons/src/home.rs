@@ -34,6 +34,7 @@ use crate::footprint::Footprint;
 use crate::proxy::drawn_seed;
 use crate::proxy::meters::Meters;
 use crate::tunnel::socket::TunnelReceiver;
+use crate::workers::Workers;
 use outlet::Outlet;
 use prismux_linux::clock::Clock;
 use prismux_linux::netconf;
@@ -60,6 +61,7 @@ pub struct Home {
     accounts: Accounts,
     /// Kept for what it undoes.
     _footprint: Footprint,
+    workers: Workers,
     stopped: bool,
 }
 
@@ -97,9 +99,10 @@ impl Role for Home {
         let inner_mtu_bytes = config.tun_mtu_bytes();
         let keys = config.read_keys().map_err(DaemonError::Config)?;
         let session = KnownSession::read(config.status_socket.with_extension("session"));
+        let workers = Workers::start(config.workers)?;
         let (mut receivers, mut uplinks) = (Vec::new(), Vec::new());
         for (index, keys) in keys.into_iter().enumerate() {
-            let (receiver, uplink) = Uplink::open(&config, index, keys, clock, session.known())?;
+            let (receiver, uplink) = Uplink::open(&config, index, keys, clock, session.known(), &workers)?;
             receivers.push(receiver);
             uplinks.push(uplink);
         }
@@ -131,6 +134,7 @@ impl Role for Home {
             session,
             accounts: Accounts::open(accounts_of(&config)),
             _footprint: footprint,
+            workers,
             stopped: false,
             config,
         })

@@ -35,6 +35,7 @@ use crate::tunnel::control::{self, Message};
 use crate::tunnel::repairs;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
+use crate::workers::Workers;
 use departure::Departure;
 use neighbours::Neighbours;
 use prismux_endpoint::{Endpoint, expire};
@@ -76,6 +77,7 @@ pub struct Member {
     account: Account,
     accounts: Accounts,
     revoked: Revoked,
+    workers: Workers,
     share: Share,
     /// What waits for its rate limit, if it has one.
     shaper: Option<Shaper<(GreHeader, Ecn, PacketBuf)>>,
@@ -127,8 +129,9 @@ impl Role for Member {
             mark: None,
         };
         let sealing = keys::open(&config, inner_mtu_bytes, wakes.clock())?;
-        let (receiver, sender) =
-            socket::open(config.tunnel.proxy.transport, &options, inner_mtu_bytes, sealing)?;
+        let workers = Workers::start(config.workers)?;
+        let transport = config.tunnel.proxy.transport;
+        let (receiver, sender) = socket::open(transport, &options, inner_mtu_bytes, sealing, &workers)?;
         let tun = device::open(&config.tun, inner_mtu_bytes)?;
         let return_rules = ReturnRules::prepare(&tun, &config)?;
         let first_counter = daemon::time_of_day_micros();
@@ -154,6 +157,7 @@ impl Role for Member {
             account: Account::new(&config.name, &config.tunnel.proxy.address.to_string()),
             accounts: Accounts::open(accounts_of(&config)),
             revoked: Revoked::of_daemon(&accounts_of(&config))?,
+            workers,
             share: Share::new(config.sharing.terms()),
             shaper: config.sharing.rate_limit.map(Shaper::new),
             leave_at: Instant::ZERO,
@@ -204,7 +208,7 @@ impl Role for Member {
         let (device, drops) = ((&self.tun, &self.pool), &mut self.drops);
         let overhead_bytes = self.config.tunnel.overhead_bytes();
         self.sender.flush(|error, to, packet| {
-            daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
+            daemon::send_failed(&error, to, packet, overhead_bytes, device, drops);
         });
         if let Some(neighbours) = &mut self.neighbours {
             neighbours.flush((&self.tun, &self.pool), &mut self.drops);

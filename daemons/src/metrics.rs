@@ -83,7 +83,25 @@ pub fn text(page: &Value) -> String {
         let help = "Packets that went nowhere, by reason";
         out.value("dropped_packets_total", Kind::Counter, help, &[("reason", reason)], value, 1.0);
     }
+    workers(&mut out, &page["workers"]);
     out.text()
+}
+
+/// What workers have done, where there are any.
+fn workers(out: &mut Metrics, workers: &Value) {
+    let threads = workers["threads"].as_array().into_iter().flatten();
+    for (number, thread) in threads.enumerate() {
+        let labels = [("worker", number.to_string())];
+        let labels = labels.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let (packets, cpu) = (&thread["packets"], &thread["cpu_s"]);
+        let help = "Packets that a worker was given to send";
+        out.value("worker_packets_total", Kind::Counter, help, &labels, packets, 1.0);
+        let help = "Processor time of a worker";
+        out.value("worker_cpu_seconds_total", Kind::Counter, help, &labels, cpu, 1.0);
+    }
+    let refused = &workers["refused_packets"];
+    let help = "Packets that found a worker's queue full";
+    out.value("worker_refused_packets_total", Kind::Counter, help, &[], refused, 1.0);
 }
 
 /// Whose link an entry is about: its name, and the home that it is of, at a gateway.

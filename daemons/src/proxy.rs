@@ -43,7 +43,8 @@ use crate::events::Events;
 use crate::revoked::Revoked;
 use crate::tunnel::Transport;
 use crate::tunnel::sealing::Sealing;
-use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
+use crate::tunnel::socket::{self, SEALED_ROOM_BYTES, SocketOptions, TunnelReceiver, TunnelSender};
+use crate::workers::Workers;
 use community::{Communities, Community, Links, Turn};
 use known::Known;
 use members::{Member, Members};
@@ -72,6 +73,7 @@ pub struct Proxy {
     callers: Callers,
     accounts: Accounts,
     revoked: Revoked,
+    workers: Workers,
     stopped: bool,
 }
 
@@ -108,7 +110,8 @@ impl Role for Proxy {
         let token = config.read_token().map_err(DaemonError::Config)?;
         let inner_mtu_bytes = config.tun_mtu_bytes();
         receivers::check(&config.receivers)?;
-        let (receivers, senders) = open_sockets(&config, inner_mtu_bytes, wakes.clock())?;
+        let workers = Workers::start(config.workers)?;
+        let (receivers, senders) = open_sockets(&config, inner_mtu_bytes, wakes.clock(), &workers)?;
         let tun = device::open(&config.tun, inner_mtu_bytes)?;
         receivers::take_over(&tun, &config.receivers)?;
         wakes.watch(&tun, &receivers)?;
@@ -137,6 +140,7 @@ impl Role for Proxy {
             callers,
             accounts,
             revoked,
+            workers,
             stopped: false,
             config,
         };
@@ -302,9 +306,6 @@ fn recording_of(path: &Path, home: Option<&str>) -> PathBuf {
 
 type TunnelEnds = (Vec<TunnelReceiver>, Vec<TunnelSender>);
 
-/// Bytes of a sealed datagram beyond the inner MTU, at most.
-pub(crate) const SEALED_ROOM_BYTES: usize = 256;
-
 fn open_sealing(
     config: &ProxyConfig,
     mtu_bytes: usize,
@@ -326,6 +327,7 @@ fn open_sockets(
     config: &ProxyConfig,
     inner_mtu_bytes: usize,
     clock: Clock,
+    workers: &Workers,
 ) -> Result<TunnelEnds, DaemonError> {
     let sealing = open_sealing(config, inner_mtu_bytes, clock)?;
     let sealed = config.tunnel.sealed.map(|address| (Transport::Sealed, address));
@@ -334,7 +336,7 @@ fn open_sockets(
     let open = |(transport, local)| {
         let options = SocketOptions { local: Some(local), ..SocketOptions::default() };
         let sealing = sealing.clone().filter(|_| transport == Transport::Sealed);
-        Ok(socket::open(transport, &options, inner_mtu_bytes, sealing)?)
+        Ok(socket::open(transport, &options, inner_mtu_bytes, sealing, workers)?)
     };
     [sealed, gre, udp].into_iter().flatten().map(open).collect()
 }

@@ -34,9 +34,21 @@ struct Word {
 /// # Errors
 /// The kernel's, see capset(2).
 pub fn keep_network_only() -> io::Result<()> {
+    keep(KEPT)
+}
+
+/// Gives up, for good, all capabilities of this thread, and every way to gain others.
+///
+/// # Errors
+/// The kernel's, see capset(2).
+pub fn keep_none() -> io::Result<()> {
+    keep(0)
+}
+
+fn keep(kept: u32) -> io::Result<()> {
     // SAFETY: a plain system call with numbers.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
-    for capability in (0..64).filter(|capability| KEPT & 1u32.checked_shl(*capability).unwrap_or(0) == 0) {
+    for capability in (0..64).filter(|capability| kept & 1u32.checked_shl(*capability).unwrap_or(0) == 0) {
         // SAFETY: plain system calls with numbers. The kernel refuses those that it does not know, and the first one to
         // whoever may not: then the bounding set stays, and the sets below are what counts.
         unsafe {
@@ -47,12 +59,14 @@ pub fn keep_network_only() -> io::Result<()> {
     let (mut header, mut words) = (Header { version: VERSION, thread: 0 }, [Word::default(); 2]);
     // SAFETY: the header and the two words that this version has, alive during the call.
     check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, words.as_mut_ptr()) as libc::c_int })?;
-    let kept = |word: Word| Word {
-        effective: word.effective & KEPT,
-        permitted: word.permitted & KEPT,
-        inheritable: word.inheritable & KEPT,
-    };
-    let words = [kept(words[0]), Word::default()];
+    let words = [
+        Word {
+            effective: words[0].effective & kept,
+            permitted: words[0].permitted & kept,
+            inheritable: words[0].inheritable & kept,
+        },
+        Word::default(),
+    ];
     // SAFETY: as above; the kernel reads only.
     check(unsafe { libc::syscall(libc::SYS_capset, &raw const header, words.as_ptr()) as libc::c_int })
 }

@@ -24,6 +24,9 @@ pub(crate) struct DaemonArguments {
     /// The configuration file.
     #[arg(long, value_name = "FILE")]
     pub config: PathBuf,
+    /// Threads that seal and send beside the one that decides [default: the file's `workers`, or 0].
+    #[arg(long, value_name = "NUMBER")]
+    pub workers: Option<usize>,
     /// How log lines look.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormatName,

@@ -7,6 +7,7 @@ use prismux_daemons::{logging, member, proxy};
 
 pub(crate) fn proxy(arguments: &ProxyArguments) -> Result<(), Failure> {
     let mut config = ProxyConfig::load(&arguments.daemon.config).map_err(bad_file)?;
+    config.workers = arguments.daemon.workers.unwrap_or(config.workers);
     if arguments.record.is_some() {
         config.record.clone_from(&arguments.record);
     }
@@ -15,7 +16,8 @@ pub(crate) fn proxy(arguments: &ProxyArguments) -> Result<(), Failure> {
 }
 
 pub(crate) fn member(arguments: &DaemonArguments) -> Result<(), Failure> {
-    let config = MemberConfig::load(&arguments.config).map_err(bad_file)?;
+    let mut config = MemberConfig::load(&arguments.config).map_err(bad_file)?;
+    config.workers = arguments.workers.unwrap_or(config.workers);
     logging::init(arguments.log_format.into(), arguments.log_level);
     member::run(config).map_err(Failure::failed)
 }

@@ -43,6 +43,9 @@ pub struct GatewayConfig {
     /// shorter for it.
     #[serde(default)]
     pub fec: bool,
+    /// Threads that seal and send packets beside the one that decides where they go; 0: that one does it all.
+    #[serde(default)]
+    pub workers: usize,
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
@@ -143,6 +146,7 @@ impl GatewayConfig {
             token: None,
             private_key_file: Some(self.private_key_file.clone()),
             peers: self.homes.iter().flat_map(peer).collect(),
+            workers: self.workers,
             metrics: self.metrics,
             page: self.page,
             page_password_file: self.page_password_file.clone(),
@@ -176,6 +180,7 @@ impl Checked for GatewayConfig {
                 return Err(("homes", format!("\"{}\" has an address of another home", home.name)));
             }
         }
+        super::check_workers(self.workers)?;
         self.web().check()?;
         self.datagrams.check()?;
         if self.homes.is_empty() { Ok(()) } else { self.proxy().check() }

@@ -4,7 +4,7 @@ use super::keys::read_private_key;
 use super::sharing::Sharing;
 use super::tun::TunConfig;
 use super::web::WebConfig;
-use super::{check_receivers, read_token, text};
+use super::{check_receivers, check_workers, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::netconf::Prefix;
@@ -34,6 +34,9 @@ pub struct MemberConfig {
     /// The file that holds the secret.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+    /// Threads that seal and send packets beside the one that decides where they go; 0: that one does it all.
+    #[serde(default)]
+    pub workers: usize,
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
@@ -214,6 +217,7 @@ impl MemberConfig {
             private_key_file: None,
             token: Some(token.to_owned()),
             token_file: None,
+            workers: 0,
             metrics: None,
             page: None,
             page_password_file: None,
@@ -312,6 +316,7 @@ impl Checked for MemberConfig {
             self.read_neighbours_token().map_err(|message| ("neighbours.token_file", message))?;
         }
         self.sharing.check()?;
+        check_workers(self.workers)?;
         self.web().check()?;
         self.tun.check()
     }

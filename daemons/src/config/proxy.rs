@@ -4,7 +4,7 @@ use super::file::{Checked, ConfigError, load, parse};
 use super::keys::{SealedPeer, check_peers, read_private_key};
 use super::tun::TunConfig;
 use super::web::WebConfig;
-use super::{check_receivers, prism, read_token, text};
+use super::{check_receivers, check_workers, prism, read_token, text};
 use crate::tunnel::control::{Token, is_valid_name};
 use crate::tunnel::{Peer, Transport};
 use prismux_fec::REPAIR_OVERHEAD_BYTES;
@@ -40,6 +40,9 @@ pub struct ProxyConfig {
     /// The file that holds the secret.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+    /// Threads that seal and send packets beside the one that decides where they go; 0: that one does it all.
+    #[serde(default)]
+    pub workers: usize,
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.
     #[serde(default)]
     pub metrics: Option<SocketAddr>,
@@ -193,6 +196,7 @@ impl ProxyConfig {
             peers: Vec::new(),
             token: Some(token.to_owned()),
             token_file: None,
+            workers: 0,
             metrics: None,
             page: None,
             page_password_file: None,
@@ -270,6 +274,7 @@ impl Checked for ProxyConfig {
             let expected = "it needs receipts: repairs are of packets that receipts number".to_owned();
             return Err(("tunnel.fec", expected));
         }
+        check_workers(self.workers)?;
         self.web().check()?;
         self.tun.check()?;
         let token = self.read_token().map_err(|message| ("token", message))?;

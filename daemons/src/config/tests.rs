@@ -322,21 +322,21 @@ fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
         (home("share = true", "metrics = \"0.0.0.0:9586\""), "home.toml:10:", "a loopback address"),
         (
             home("page = \"127.0.0.1:9587\"", "page = \"0.0.0.0:9587\""),
-            "home.toml:22:",
+            "home.toml:24:",
             "is open to others: give page_password_file too",
         ),
         (
             home("# page_password_file = \"/etc/prismux/", "page_password_file = \"/nowhere/"),
-            "home.toml:23:",
+            "home.toml:25:",
             "page-password cannot be read",
         ),
         (home("home.key", "nowhere.key"), "home.toml:6:", "prismux keygen"),
         (
             home("endpoint = \"192.0.2.1:51820\"", "endpoint = \"here\""),
-            "home.toml:37:",
+            "home.toml:39:",
             "invalid socket address",
         ),
-        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:26:", "no member's name"),
+        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:28:", "no member's name"),
         (gateway("addresses = [\"10.77.0.2\"]", "addresses = []"), "gateway.toml:", "needs addresses"),
         (gateway("[[homes]]", two_homes), "gateway.toml:", "needs addresses and 1 to 8 public_keys"),
     ] {

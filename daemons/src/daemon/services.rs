@@ -4,7 +4,7 @@ use crate::device;
 use crate::icmp;
 use crate::tunnel::socket::SendError;
 use prismux_linux::offload::OffloadTun;
-use prismux_linux::packet::{PacketBuf, PacketPool};
+use prismux_linux::packet::PacketPool;
 use prismux_trace::event::DropReason;
 use std::net::SocketAddr;
 use std::time::SystemTime;
@@ -19,7 +19,7 @@ pub(crate) fn time_of_day_micros() -> u64 {
 pub(crate) fn send_failed(
     error: &SendError,
     to: SocketAddr,
-    packet: &PacketBuf,
+    packet: &[u8],
     overhead_bytes: usize,
     (tun, pool): (&OffloadTun, &PacketPool),
     drops: &mut DropCounters,

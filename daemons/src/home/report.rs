@@ -8,6 +8,7 @@ use crate::counters::DropCounters;
 use crate::events::Shown;
 use crate::proxy::members::Traffic;
 use crate::proxy::report::{Counters, Flow, Learned, Measured, counters, flows, learned, measured};
+use crate::workers;
 use prismux_prism::{LinkId, LinkStatus};
 use prismux_units::{Duration, Instant};
 use serde::Serialize;
@@ -36,6 +37,8 @@ pub(super) struct Report<'a> {
     counters: Counters,
     datagrams: Option<datagrams::Report>,
     drops: &'a DropCounters,
+    /// Threads that seal and send, if there are any.
+    workers: Option<workers::Report>,
     accounts_file: Option<&'a Path>,
     events: &'a VecDeque<Shown>,
 }
@@ -89,6 +92,7 @@ pub(super) fn report(home: &Home, now: Instant) -> Report<'_> {
         counters: counters(std::iter::once(&home.striping.core)),
         datagrams: home.striping.datagrams(),
         drops: &home.outlet.drops,
+        workers: home.workers.report(),
         accounts_file: home.accounts.file(),
         events: home.outlet.events.shown(),
     }

@@ -4,13 +4,15 @@ use crate::counters::DropCounters;
 use crate::daemon::{self, DaemonError};
 use crate::home::routes::HomeRoutes;
 use crate::member::registration::{Intervals, Registration, State};
-use crate::proxy::SEALED_ROOM_BYTES;
 use crate::proxy::members::Traffic;
 use crate::receipts::Receipts;
 use crate::tunnel::control::{Message, Token};
 use crate::tunnel::sealing::Sealing;
-use crate::tunnel::socket::{self, Frame, SendError, SocketOptions, TunnelReceiver, TunnelSender};
+use crate::tunnel::socket::{
+    self, Frame, SEALED_ROOM_BYTES, SendError, SocketOptions, TunnelReceiver, TunnelSender,
+};
 use crate::tunnel::{Peer, Transport, control};
+use crate::workers::Workers;
 use prismux_endpoint::Endpoint;
 use prismux_linux::clock::Clock;
 use prismux_linux::offload::OffloadTun;
@@ -79,6 +81,7 @@ impl Uplink {
         keys: KeyPair,
         clock: Clock,
         session: u64,
+        workers: &Workers,
     ) -> Result<(TunnelReceiver, Self), DaemonError> {
         let uplink =
             config.uplinks.get(index).ok_or_else(|| DaemonError::Config("no such uplink".to_owned()))?;
@@ -93,7 +96,8 @@ impl Uplink {
         let sealing = Sealing::new(keys, clock, today, mtu_bytes + SEALED_ROOM_BYTES)?;
         sealing.add_peer(config.gateway.public_key, Some(gateway.address));
         let options = SocketOptions { local: Some(local), ..SocketOptions::default() };
-        let (receiver, sender) = socket::open(Transport::Sealed, &options, mtu_bytes, Some(sealing))?;
+        let (receiver, sender) =
+            socket::open(Transport::Sealed, &options, mtu_bytes, Some(sealing), workers)?;
         let intervals = Intervals { active: config.hello, idle: config.keep_alive };
         let name = config.uplink_name(index);
         let first_counter = daemon::time_of_day_micros();
@@ -258,7 +262,7 @@ impl Uplink {
             {
                 refused = Some(kernel.to_string());
             }
-            daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
+            daemon::send_failed(&error, to, packet, overhead_bytes, device, drops);
         });
         let has_no_way = refused.is_some();
         if has_no_way {

@@ -2,8 +2,8 @@
 use super::Member;
 use crate::config::MemberConfig;
 use crate::daemon::{self, DaemonError};
-use crate::proxy::SEALED_ROOM_BYTES;
 use crate::tunnel::sealing::Sealing;
+use crate::tunnel::socket::SEALED_ROOM_BYTES;
 use prismux_linux::clock::Clock;
 use prismux_sealed::SessionEvent;
 use prismux_units::{Duration, Instant};

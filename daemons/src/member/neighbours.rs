@@ -11,6 +11,7 @@ use crate::device;
 use crate::tunnel::control::{self, Message, Probe, Token};
 use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
 use crate::tunnel::{Peer, Transport};
+use crate::workers::Workers;
 use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_receipts::{Question, UNANSWERED, WayBack, WayBackEvent};
@@ -68,7 +69,8 @@ impl Neighbours {
         let token = config.read_neighbours_token().map_err(DaemonError::Config)?;
         let options =
             SocketOptions { local: Some(neighbours.local), device: neighbours.device.clone(), mark: None };
-        let (receiver, sender) = socket::open(Transport::Udp, &options, inner_mtu_bytes, None)?;
+        let (receiver, sender) =
+            socket::open(Transport::Udp, &options, inner_mtu_bytes, None, &Workers::none())?;
         let peer = |&address| Peer { transport: Transport::Udp, address, number: 0 };
         let peers: Vec<Peer> = neighbours.members.iter().map(peer).collect();
         let mut way = WayBack::new(peers.len(), first);
@@ -110,7 +112,7 @@ impl Neighbours {
     pub fn flush(&mut self, device: (&OffloadTun, &PacketPool), drops: &mut DropCounters) {
         let overhead_bytes = self.peers.first().map_or(0, Peer::overhead_bytes);
         self.sender.flush(|error, to, packet| {
-            daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
+            daemon::send_failed(&error, to, packet, overhead_bytes, device, drops);
         });
     }
 

@@ -7,6 +7,7 @@ use crate::accounts::Booked;
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use crate::proxy::members::Traffic;
+use crate::workers;
 use prismux_units::{Duration, Instant};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -39,6 +40,8 @@ pub(super) struct Report<'a> {
     /// Packets that the link lost and repairs gave back.
     recovered_packets: Option<u64>,
     drops: &'a DropCounters,
+    /// Threads that seal and send, if there are any.
+    workers: Option<workers::Report>,
     events: &'a VecDeque<Shown>,
 }
 
@@ -68,6 +71,7 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
         receipt_bytes: member.receipts.counters().map(|counters| counters.receipt_bytes),
         recovered_packets: member.receipts.counters().map(|counters| counters.recovered_packets),
         drops: &member.drops,
+        workers: member.workers.report(),
         events: member.events.shown(),
     }
 }

@@ -244,6 +244,6 @@ fn flush_sender(
     drops: &mut DropCounters,
 ) {
     sender.flush(|error, to, packet| {
-        daemon::send_failed(&error, to, &packet, overhead_bytes, device, drops);
+        daemon::send_failed(&error, to, packet, overhead_bytes, device, drops);
     });
 }

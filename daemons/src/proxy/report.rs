@@ -9,6 +9,7 @@ use crate::carrier::busiest::Busy;
 use crate::carrier::{Core, datagrams};
 use crate::counters::DropCounters;
 use crate::events::Shown;
+use crate::workers;
 use prismux_prism::status::FlowStatus;
 use prismux_prism::{LinkId, LinkStatus, ProxyCounters};
 use prismux_sharing::Terms;
@@ -48,6 +49,8 @@ pub(super) struct Report<'a> {
     /// What is not TCP, by home.
     datagrams: Vec<Datagrams<'a>>,
     drops: &'a DropCounters,
+    /// Threads that seal and send, if there are any.
+    workers: Option<workers::Report>,
     accounts_file: Option<&'a Path>,
     /// Homes and members whose rights have been taken away.
     revoked: Vec<&'a str>,
@@ -175,6 +178,7 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         counters: counters(cores()),
         datagrams: daemon.communities.iter().filter_map(datagrams_of).collect(),
         drops: &daemon.outlet.drops,
+        workers: daemon.workers.report(),
         accounts_file: daemon.accounts.file(),
         revoked: daemon.revoked.owners(),
         events: daemon.outlet.events.shown(),

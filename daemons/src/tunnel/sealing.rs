@@ -4,7 +4,7 @@ use prismux_endpoint::Endpoint;
 use prismux_linux::clock::Clock;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_sealed::{Entropy, KeyPair, Limits, NoSession, Opened, PeerId, PublicKey, Refusal, SEED_BYTES};
-use prismux_sealed::{SessionEvent, Sessions, Transmit};
+use prismux_sealed::{Reserved, SessionEvent, Sessions, Transmit};
 use prismux_units::{Duration, Instant};
 use prismux_wire::gre::SEAL_BYTES;
 use std::cell::RefCell;
@@ -127,6 +127,16 @@ impl Sealing {
         // The pool is for the longest datagrams that the tunnel's MTU gives.
         let datagram = state.pool.copy_of(&state.sealed).ok_or(NoSession::Handshaking)?;
         Ok((to, datagram))
+    }
+
+    /// What sealing one packet for a peer takes, for a worker to do it.
+    ///
+    /// # Errors
+    /// [`NoSession`]: it is dropped.
+    pub(super) fn reserve(&self, number: u16) -> Result<Reserved, NoSession> {
+        let state = &mut *self.0.borrow_mut();
+        let now = state.clock.now();
+        state.sessions.reserve(now, PeerId(number), true)
     }
 
     /// The next message of a handshake, or a sign of life.

@@ -1,24 +1,30 @@
-//! Encapsulation and decapsulation over one socket.
-use super::path_mtu::{MIN_PATH_MTU_BYTES, PathMtus};
+//! Encapsulation and decapsulation over one socket. `send`: the way in.
+mod send;
+
+pub use send::{SendError, TunnelSender};
+
 use super::sealing::Sealing;
 use super::{Peer, Transport};
-use prismux_linux::batch::{BatchReceiver, BatchSender, MAX_HEADER_BYTES, Received};
+use crate::workers::Workers;
+use crate::workers::batch::Exit;
+use prismux_linux::batch::{BatchReceiver, Received};
 use prismux_linux::capabilities::REMEDY;
 use prismux_linux::event_loop::BATCH_PACKETS;
-use prismux_linux::packet::PacketBuf;
 use prismux_linux::socket_option;
-use prismux_sealed::{NoSession, Refusal};
-use prismux_wire::gre::PLAIN_GRE_BYTES;
+use prismux_sealed::Refusal;
 use prismux_wire::{Ecn, GreHeader, IpFamily, IpPacket, SeqNumber, WireError};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Room beyond the plain headers: IPv4 options, GRE checksum, key and sequence number of another implementation.
 const HEADER_ROOM_BYTES: usize = 64;
+
+/// Bytes of a sealed datagram beyond the inner MTU, at most.
+pub(crate) const SEALED_ROOM_BYTES: usize = 256;
 
 /// Socket buffers in bytes: what a 100 Mbit/s link carries in about 300 ms.
 const SOCKET_BUFFER_BYTES: libc::c_int = 4 << 20;
@@ -49,17 +55,6 @@ impl SocketOptions {
         }
         Ok(())
     }
-}
-
-/// Why a packet did not go into a tunnel.
-#[derive(Debug)]
-pub enum SendError {
-    /// Its path takes less: outer packets of up to this many bytes.
-    PathTooNarrow(usize),
-    /// There are no keys to seal it with.
-    NoSession(NoSession),
-    /// The kernel's reason.
-    Kernel(io::Error),
 }
 
 /// Why a tunnel socket could not be opened.
@@ -131,7 +126,7 @@ pub enum FrameError {
 
 /// Opens one socket that carries tunnels to any number of peers, of the same family as `options.local` (IPv4 if that is
 /// absent), for inner packets of up to `inner_mtu_bytes`. Its two directions are used apart. With `sealing` it carries
-/// sealed sessions.
+/// sealed sessions. What leaves goes by `workers`, if there are any.
 ///
 /// # Errors
 /// [`TunnelError`]: what the kernel refused, and what to do.
@@ -140,6 +135,7 @@ pub fn open(
     options: &SocketOptions,
     inner_mtu_bytes: usize,
     sealing: Option<Sealing>,
+    workers: &Workers,
 ) -> Result<(TunnelReceiver, TunnelSender), TunnelError> {
     let local = options.local.unwrap_or_else(|| SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0));
     let doing = |what: &str| {
@@ -152,32 +148,23 @@ pub fn open(
         // Raw IPv6 sockets hide the outer header; nobody has asked for them yet.
         (Transport::Gre, SocketAddr::V6(_)) => Err(io::ErrorKind::Unsupported.into()),
     };
-    let socket = Rc::new(socket.map_err(doing("open a socket"))?);
+    let socket = socket.map_err(doing("open a socket"))?;
     prepare(&socket, &local, options).map_err(doing("set up a socket"))?;
     let buffer_bytes = inner_mtu_bytes + transport.overhead_bytes(IpFamily::V4) + HEADER_ROOM_BYTES;
     let is_udp = transport != Transport::Gre;
     let batch = match is_udp {
-        true => BatchReceiver::joined(&*socket, BATCH_PACKETS, buffer_bytes),
+        true => BatchReceiver::joined(&socket, BATCH_PACKETS, buffer_bytes),
         false => BatchReceiver::new(BATCH_PACKETS, buffer_bytes),
     };
-    let opened = Vec::new();
-    let receiver =
-        TunnelReceiver { transport, socket: Rc::clone(&socket), batch, sealing: sealing.clone(), opened };
-    let batch = match is_udp {
-        true => BatchSender::joining(&*socket, BATCH_PACKETS),
-        false => BatchSender::new(BATCH_PACKETS),
-    };
-    let path_mtus = PathMtus::new(options.clone());
-    let is_ipv6 = local.is_ipv6();
-    let (too_wide, unsealed) = (Vec::new(), Vec::new());
-    let sender = TunnelSender { transport, is_ipv6, socket, batch, path_mtus, sealing, too_wide, unsealed };
-    Ok((receiver, sender))
+    let exit = Arc::new(Exit { socket, is_udp, datagram_bytes: inner_mtu_bytes + SEALED_ROOM_BYTES });
+    let sender = TunnelSender::new(transport, local.is_ipv6(), &exit, options, (sealing.clone(), workers));
+    Ok((TunnelReceiver { transport, exit, batch, sealing, opened: Vec::new() }, sender))
 }
 
 /// The direction out of the tunnels.
 pub struct TunnelReceiver {
     transport: Transport,
-    socket: Rc<OwnedFd>,
+    exit: Arc<Exit>,
     batch: BatchReceiver,
     sealing: Option<Sealing>,
     /// What was in the datagram that is being handled.
@@ -190,7 +177,7 @@ impl TunnelReceiver {
     /// # Errors
     /// The kernel's; nothing waiting is no error.
     pub fn receive(&mut self, mut handle: impl FnMut(Result<Frame<'_>, FrameError>)) -> io::Result<usize> {
-        let count = self.batch.receive(&self.socket)?;
+        let count = self.batch.receive(&self.exit.socket)?;
         for datagram in self.batch.datagrams() {
             match &self.sealing {
                 None => handle(decapsulate(self.transport, &datagram)),
@@ -207,114 +194,7 @@ impl TunnelReceiver {
 
 impl AsFd for TunnelReceiver {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
-/// The direction into the tunnels.
-pub struct TunnelSender {
-    transport: Transport,
-    /// An IPv6 socket reaches IPv4 peers by mapped addresses (RFC 4291 section 2.5.5.2).
-    is_ipv6: bool,
-    socket: Rc<OwnedFd>,
-    batch: BatchSender,
-    path_mtus: PathMtus,
-    sealing: Option<Sealing>,
-    /// What was not queued, and the path MTU that kept it: told of at the next flush.
-    too_wide: Vec<(SocketAddr, PacketBuf, usize)>,
-    /// What could not be sealed.
-    unsealed: Vec<(SocketAddr, PacketBuf, NoSession)>,
-}
-
-impl TunnelSender {
-    /// What carries the tunnels of this socket.
-    pub const fn transport(&self) -> Transport {
-        self.transport
-    }
-
-    /// True when [`TunnelSender::flush`] must come before the next [`TunnelSender::push`].
-    pub fn is_full(&self) -> bool {
-        self.batch.is_full() || self.too_wide.len() + self.unsealed.len() >= BATCH_PACKETS
-    }
-
-    /// Sends and receives through this network device only, from now on: the one that has this name now.
-    ///
-    /// # Errors
-    /// The kernel's: there is no such device.
-    pub fn bind_to_device(&mut self, device: &str) -> io::Result<()> {
-        let options = SocketOptions { device: Some(device.to_owned()), ..self.path_mtus.options().clone() };
-        options.apply(&*self.socket)?;
-        self.path_mtus = PathMtus::new(options);
-        Ok(())
-    }
-
-    /// The sessions, where packets are sealed.
-    pub const fn sealing(&self) -> Option<&Sealing> {
-        self.sealing.as_ref()
-    }
-
-    /// Queues `packet` behind `header`, at most twelve bytes of it, for `peer`. The outer header gets the congestion
-    /// bits `ecn` (RFC 6040 section 4.1).
-    pub fn push(&mut self, peer: Peer, header: &GreHeader, ecn: Ecn, packet: PacketBuf) {
-        let to = match &self.sealing {
-            Some(sealing) => sealing.address(peer.number).unwrap_or(peer.address),
-            None => peer.address,
-        };
-        let mut room = [0; MAX_HEADER_BYTES];
-        // A header of ours has a sequence number at most.
-        let header_bytes = header.emit(&mut room).unwrap_or(room.len());
-        let header = room.get(..header_bytes).unwrap_or_default();
-        let family = if to.ip().to_canonical().is_ipv6() { IpFamily::V6 } else { IpFamily::V4 };
-        let outer_bytes =
-            self.transport.overhead_bytes(family) - PLAIN_GRE_BYTES + header_bytes + packet.len();
-        if outer_bytes > MIN_PATH_MTU_BYTES {
-            let path_mtu_bytes = self.path_mtus.towards(to.ip());
-            if outer_bytes > path_mtu_bytes {
-                return self.too_wide.push((to, packet, path_mtu_bytes));
-            }
-        }
-        let Some(sealing) = &self.sealing else {
-            return self.batch.push(for_kernel(to, self.is_ipv6), ecn.bits(), header, packet);
-        };
-        match sealing.seal(peer.number, header, &packet) {
-            Ok((to, sealed)) => self.batch.push(for_kernel(to, self.is_ipv6), ecn.bits(), &[], sealed),
-            Err(error) => self.unsealed.push((to, packet, error)),
-        }
-    }
-
-    /// Queues what handshakes want to send.
-    fn push_handshakes(&mut self) {
-        while !self.batch.is_full()
-            && let Some((to, datagram)) = self.sealing.as_ref().and_then(Sealing::poll_transmit)
-        {
-            self.batch.push(for_kernel(to, self.is_ipv6), Ecn::NotEct.bits(), &[], datagram);
-        }
-    }
-
-    /// Sends what is queued; `failed` gets what was too wide or the kernel would not take, and where it was to go.
-    pub fn flush(&mut self, mut failed: impl FnMut(SendError, SocketAddr, PacketBuf)) {
-        for (to, packet, path_mtu_bytes) in self.too_wide.drain(..) {
-            failed(SendError::PathTooNarrow(path_mtu_bytes), to, packet);
-        }
-        for (to, packet, error) in self.unsealed.drain(..) {
-            failed(SendError::NoSession(error), to, packet);
-        }
-        self.push_handshakes();
-        let path_mtus = &mut self.path_mtus;
-        self.batch.flush(&self.socket, |error, to, packet| match error.raw_os_error() {
-            // A device whose MTU was lowered since its path was asked for.
-            Some(libc::EMSGSIZE) => failed(SendError::PathTooNarrow(path_mtus.towards(to.ip())), to, packet),
-            _ => failed(SendError::Kernel(error), to, packet),
-        });
-        self.path_mtus.refresh();
-    }
-}
-
-/// As the kernel wants it: an IPv6 socket reaches IPv4 by mapped addresses.
-fn for_kernel(to: SocketAddr, is_ipv6: bool) -> SocketAddr {
-    match to {
-        SocketAddr::V4(v4) if is_ipv6 => (v4.ip().to_ipv6_mapped(), v4.port()).into(),
-        other => other,
+        self.exit.socket.as_fd()
     }
 }
 

@@ -18,6 +18,7 @@ mod routes;
 mod scenarios;
 mod sealed;
 mod transfer;
+mod workers;
 
 use prismux_daemons::config::{MemberConfig, ProxyConfig};
 use prismux_daemons::{logging, member, proxy};
@@ -43,6 +44,8 @@ const TESTS: &[Test] = &[
     ("a_link_that_its_owner_lends_no_more_is_out_and_a_download_goes_on", sealed::revoked_proxy),
     ("strangers_get_no_answer_from_sealed_tunnels", sealed::strangers),
     ("a_member_with_a_key_speaks_for_itself_only", sealed::dishonest_member),
+    ("four_workers_keep_the_order_of_each_link", workers::order),
+    ("workers_end_and_begin_with_their_daemon", workers::restarts),
     ("a_daemon_drops_the_privileges_it_needs_no_more", hardening::privileges_are_dropped),
     ("a_recording_is_its_owners_alone", hardening::recordings_are_private),
     ("nobody_else_on_the_host_commands_a_daemon", control::other_users),

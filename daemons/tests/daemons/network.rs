@@ -104,6 +104,11 @@ impl Network {
         self.start_proxy_as("", "0.0.0.0:4754\"\nfec = true\n#", "")
     }
 
+    /// As [`Network::start_proxy`], with so many workers.
+    pub fn start_proxy_with_workers(&self, workers: usize) -> Daemon {
+        self.start_proxy_as(&format!("workers = {workers}\n"), "0.0.0.0:4754", "")
+    }
+
     fn start_proxy_as(&self, first: &str, udp: &str, more: &str) -> Daemon {
         let config = format!(
             "{first}receivers = [\"10.77.0.2\", \"fd77::2\"]\ntoken = \"{TOKEN}\"\nstatus_socket = {:?}\n\

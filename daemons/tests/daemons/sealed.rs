@@ -9,6 +9,7 @@ use prismux_daemons::tunnel::control::{Hello, Message, PROTOCOL_TYPE, Tier, Toke
 use prismux_daemons::tunnel::sealing::os_entropy;
 use prismux_endpoint::Endpoint;
 use prismux_linux::namespace::Namespace;
+use prismux_linux::socket_option;
 use prismux_sealed::{KeyPair, Limits, PeerId, PublicKey, Sessions};
 use prismux_units::{Duration, Instant};
 use std::net::{SocketAddr, UdpSocket};
@@ -20,13 +21,13 @@ const MEGABYTE: u64 = 1_000_000;
 const PEER: PeerId = PeerId(0);
 
 /// Keys of a proxy and two members, in files.
-struct Keys {
+pub struct Keys {
     proxy: PublicKey,
     members: [PublicKey; 2],
 }
 
 impl Keys {
-    fn make(network: &Network) -> Self {
+    pub fn make(network: &Network) -> Self {
         let make = |name: &str| make_private_key(&network.directory.join(name)).unwrap().parse().unwrap();
         Self { proxy: make("proxy.key"), members: [make("m1.key"), make("m2.key")] }
     }
@@ -38,9 +39,14 @@ impl Keys {
 }
 
 fn start_proxy(network: &Network, keys: &Keys) -> Daemon {
+    start_proxy_with(network, keys, "")
+}
+
+/// As [`start_proxy`], with more at the beginning of its file.
+pub fn start_proxy_with(network: &Network, keys: &Keys, first: &str) -> Daemon {
     let [m1, m2] = keys.members;
     let config = format!(
-        "receivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\nprivate_key_file = {:?}\n\
+        "{first}receivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\nprivate_key_file = {:?}\n\
          [tunnel]\nsealed = \"[::]:51820\"\n[liveness]\ndead_after = \"1500 ms\"\n\
          [[peers]]\nname = \"m1\"\npublic_key = \"{m1}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\n\
          [[peers]]\nname = \"m2\"\npublic_key = \"{m2}\"\n",
@@ -52,8 +58,13 @@ fn start_proxy(network: &Network, keys: &Keys) -> Daemon {
 
 /// Starts member `n`, whose proxy is at `proxy`.
 fn start_member(network: &Network, keys: &Keys, n: usize, proxy: &str) -> Daemon {
+    start_member_with(network, keys, n, proxy, "")
+}
+
+/// As [`start_member`], with more at the beginning of its file.
+pub fn start_member_with(network: &Network, keys: &Keys, n: usize, proxy: &str, first: &str) -> Daemon {
     let config = format!(
-        "name = \"m{n}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\nprivate_key_file = {:?}\n\
+        "{first}name = \"m{n}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\nprivate_key_file = {:?}\n\
          [tunnel]\nproxy = \"sealed:{proxy}\"\nproxy_public_key = \"{}\"\nhello = \"400 ms\"\n",
         network.socket(&format!("m{n}")),
         network.directory.join(format!("m{n}.key")),
@@ -182,27 +193,36 @@ pub fn idle_members_after_a_restart() {
 }
 
 /// Between a member and its proxy: it passes everything on and keeps a copy of what the member said.
-struct Tap {
-    address: SocketAddr,
+pub struct Tap {
+    pub address: SocketAddr,
     /// Towards the proxy, as the member appears there.
     uplink: UdpSocket,
     recorded: Arc<Mutex<Vec<Vec<u8>>>>,
+    /// The beginnings of what the proxy said, and its length.
+    said: Arc<Mutex<Vec<Said>>>,
     /// From the proxy nothing is passed on while this is set.
     stopped: Arc<AtomicBool>,
 }
 
+/// A datagram's first bytes, and how many it has.
+pub type Said = ([u8; 16], usize);
+
 impl Tap {
-    fn start(space: &Namespace, address: &str, proxy: &str) -> Self {
+    pub fn start(space: &Namespace, address: &str, proxy: &str) -> Self {
         let open = |address: &str| {
             let socket = UdpSocket::bind(address).unwrap();
             socket.set_read_timeout(Some(time::Duration::from_millis(50))).unwrap();
+            // What a tap of two threads has not passed on yet. Without the right to it the default has to do.
+            let _ = socket_option::set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, 8 << 20);
             socket
         };
         let (member_side, uplink) = space.enter(|| (open(address), open("0.0.0.0:0"))).unwrap();
         uplink.connect(proxy).unwrap();
         let address = member_side.local_addr().unwrap();
-        let tap = Self { address, uplink, recorded: Arc::default(), stopped: Arc::default() };
+        let (said, stopped) = (Arc::default(), Arc::default());
+        let tap = Self { address, uplink, recorded: Arc::default(), said, stopped };
         let (recorded, stopped) = (Arc::clone(&tap.recorded), Arc::clone(&tap.stopped));
+        let said = Arc::clone(&tap.said);
         let member: Arc<Mutex<Option<SocketAddr>>> = Arc::default();
         let (ups, downs) = (tap.uplink.try_clone().unwrap(), tap.uplink.try_clone().unwrap());
         let (back, known, ended) =
@@ -220,6 +240,7 @@ impl Tap {
             let mut buffer = [0; 2000];
             while !ended.load(Ordering::Relaxed) {
                 let Ok(length) = downs.recv(&mut buffer) else { continue };
+                said.lock().unwrap().push((*buffer.first_chunk().unwrap(), length));
                 if let Some(to) = *known.lock().unwrap() {
                     let _ = back.send_to(&buffer[..length], to);
                 }
@@ -228,8 +249,12 @@ impl Tap {
         tap
     }
 
-    fn recorded(&self) -> Vec<Vec<u8>> {
+    pub fn recorded(&self) -> Vec<Vec<u8>> {
         self.recorded.lock().unwrap().clone()
+    }
+
+    pub fn said(&self) -> Vec<Said> {
+        self.said.lock().unwrap().clone()
     }
 }
 

@@ -5,7 +5,7 @@
 //! is what a new address is worth: see [`Sessions`].
 //!
 //! * [`Sessions`]: all sessions of one private key. `peer`: one other end, its keys and its address. `session`: one
-//!   pair of keys.
+//!   pair of keys. [`SessionKeys`]: the same on other threads, under numbers that were given out in order.
 //! * [`KeyPair`], [`PublicKey`]: who is who. [`noise`]: the handshake's building blocks. `fast_cipher`: the cipher of
 //!   programs that ask for the feature `ring`.
 //! * `message`: what travels. `cookie`: proofs that do not need a session. `load`: how much work a stranger may cause.
@@ -28,6 +28,7 @@ pub mod noise;
 mod peer;
 mod replay;
 mod session;
+mod session_keys;
 mod sessions;
 
 pub use entropy::{Entropy, SEED_BYTES};
@@ -37,6 +38,7 @@ pub use limits::Limits;
 pub use message::{INITIATION_BYTES, OVERHEAD_BYTES, RESPONSE_BYTES};
 pub use peer::PeerId;
 pub use replay::{ReplayWindow, WINDOW};
+pub use session_keys::{Counter, Reserved, SessionKeys};
 pub use sessions::Sessions;
 
 /// The example of the README, compiled.

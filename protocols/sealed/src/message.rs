@@ -113,12 +113,12 @@ pub(crate) fn cookie_reply_header(receiver: u32) -> Vec<u8> {
     header(COOKIE_REPLY, &[receiver], COOKIE_REPLY_BYTES)
 }
 
-/// Makes `out` the header of a data message.
-pub(crate) fn data_header(out: &mut Vec<u8>, receiver: u32, counter: u64) {
-    out.clear();
-    out.extend_from_slice(&DATA);
-    out.extend_from_slice(&receiver.to_le_bytes());
-    out.extend_from_slice(&counter.to_le_bytes());
+/// The header of a data message.
+pub(crate) fn data_header(receiver: u32, counter: u64) -> [u8; HEADER_BYTES] {
+    let [a, b, c, d] = DATA;
+    let [e, f, g, h] = receiver.to_le_bytes();
+    let [i, j, k, l, m, n, o, p] = counter.to_le_bytes();
+    [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
 }
 
 fn header(kind: [u8; 4], indices: &[u32], room_bytes: usize) -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! One pair of keys, and the numbers used under it.
 use crate::events::Refusal;
 use crate::limits::Limits;
-use crate::message::{TAG_BYTES, data_header};
 use crate::replay::ReplayWindow;
+use crate::session_keys::{Counter, SessionKeys};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 use prismux_units::{Duration, Instant};
@@ -10,10 +10,9 @@ use snow::StatelessTransportState;
 
 /// Keys for both directions.
 pub(crate) struct Session {
-    keys: StatelessTransportState,
-    /// By which the other end names this session, and by which it knows it.
+    keys: SessionKeys,
+    /// By which the other end names this session.
     local: u32,
-    remote: u32,
     created: Instant,
     /// We began the handshake.
     is_ours: bool,
@@ -26,8 +25,8 @@ pub(crate) struct Session {
 impl Session {
     /// A session that we began.
     pub fn begun(keys: StatelessTransportState, local: u32, remote: u32, now: Instant) -> Self {
-        let window = ReplayWindow::new();
-        Self { keys, local, remote, created: now, is_ours: true, answered_to: None, next_counter: 0, window }
+        let (keys, window) = (SessionKeys::new(keys, remote), ReplayWindow::new());
+        Self { keys, local, created: now, is_ours: true, answered_to: None, next_counter: 0, window }
     }
 
     /// A session that the other end began from `from`.
@@ -71,18 +70,11 @@ impl Session {
         self.next_counter.max(self.window.next()) >= limits.rekey_after_packets
     }
 
-    /// Makes `out` the datagram that carries the parts of `payload`.
-    pub fn seal(&mut self, payload: &[&[u8]], out: &mut Vec<u8>, plain: &mut Vec<u8>) {
-        plain.clear();
-        payload.iter().for_each(|part| plain.extend_from_slice(part));
-        data_header(out, self.remote, self.next_counter);
-        let start = out.len();
-        out.resize(start + plain.len() + TAG_BYTES, 0);
-        let room = out.get_mut(start..).unwrap_or_default();
-        // Fails only for messages longer than any datagram; the count of packets ends long before the numbers do.
-        let written = self.keys.write_message(self.next_counter, plain, room);
-        out.truncate(written.map_or(0, |length| start + length));
+    /// The keys and the number of the next packet. The count of packets ends long before the numbers do.
+    pub fn reserve(&mut self) -> (SessionKeys, Counter) {
+        let counter = Counter(self.next_counter);
         self.next_counter += 1;
+        (self.keys.clone(), counter)
     }
 
     /// Opens what came under `counter` into `out`; true when it is the newest so far.
@@ -104,7 +96,7 @@ impl Session {
             return Err(Refusal::Replayed);
         }
         out.resize(sealed.len(), 0);
-        let Ok(length) = self.keys.read_message(counter, sealed, out) else {
+        let Some(length) = self.keys.open(counter, sealed, out) else {
             out.clear();
             return Err(Refusal::Forged);
         };

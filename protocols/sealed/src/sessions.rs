@@ -12,6 +12,7 @@ use crate::limits::Limits;
 use crate::load::Load;
 use crate::message::{INITIATION_BYTES, Message};
 use crate::peer::{Peer, PeerId};
+use crate::session_keys::Reserved;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
@@ -111,23 +112,38 @@ impl Sessions {
         payload: &[&[u8]],
         out: &mut Vec<u8>,
     ) -> Result<SocketAddr, NoSession> {
+        let has_payload = payload.iter().any(|part| !part.is_empty());
+        let reserved = self.reserve(now, id, has_payload)?;
+        let to = reserved.to;
+        self.plain.clear();
+        payload.iter().for_each(|part| self.plain.extend_from_slice(part));
+        reserved.seal(&self.plain, out);
+        Ok(to)
+    }
+
+    /// What sealing one packet for a peer takes, so that another thread can do it. Packets arrive in the order of
+    /// their numbers if they leave in it, and one that leaves [`WINDOW`](crate::WINDOW) numbers late is refused.
+    ///
+    /// # Errors
+    /// [`NoSession`]: there is nothing to seal it with; a handshake begins, if the peer's address is known.
+    pub fn reserve(&mut self, now: Instant, id: PeerId, has_payload: bool) -> Result<Reserved, NoSession> {
         let peer = self.peers.get_mut(usize::from(id.0)).ok_or(NoSession::UnknownPeer)?;
         let to = peer.address.ok_or(NoSession::NoAddress)?;
         let Some(session) = peer.current(now, &self.limits) else {
             self.call(now, id);
             return Err(NoSession::Handshaking);
         };
-        session.seal(payload, out, &mut self.plain);
+        let (keys, counter) = session.reserve();
         let is_old = session.is_ours() && session.age(now) >= self.limits.rekey_after;
         let is_due = is_old || session.is_used_up(&self.limits);
         peer.unsaid_since = None;
-        if payload.iter().any(|part| !part.is_empty()) {
+        if has_payload {
             peer.unanswered_since.get_or_insert(now);
         }
         if is_due {
             self.call(now, id);
         }
-        Ok(to)
+        Ok(Reserved { to, keys, counter })
     }
 
     /// Takes a datagram that came from `from`; `out` holds its payload afterwards. To be drained afterwards.

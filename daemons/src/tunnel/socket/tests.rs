@@ -1,5 +1,6 @@
 use super::{Frame, FrameError, SocketOptions, decapsulate, open};
 use crate::tunnel::{Peer, Transport};
+use crate::workers::Workers;
 use prismux_linux::batch::Received;
 use prismux_linux::packet::PacketPool;
 use prismux_wire::{Ecn, GreHeader, Layer, SeqNumber, WireError};
@@ -51,7 +52,7 @@ fn gre_of_another_version_is_refused() {
 #[test]
 fn gre_in_udp_puts_four_bytes_before_the_packet() {
     let local = SocketOptions { local: Some("127.0.0.1:0".parse().unwrap()), ..SocketOptions::default() };
-    let (mut receiver, mut sender) = open(Transport::Udp, &local, 1468, None).unwrap();
+    let (mut receiver, mut sender) = open(Transport::Udp, &local, 1468, None, &Workers::none()).unwrap();
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let packet = PacketPool::new(1468).copy_of(&PING_IN_GRE[24..]).unwrap();
     sender.push(Peer::udp(other.local_addr().unwrap()), &GreHeader::plain(0x0800), Ecn::NotEct, packet);
@@ -87,6 +88,6 @@ fn a_port_in_use_is_explained() {
     let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let local = Some(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), other.local_addr().unwrap().port()));
     let options = SocketOptions { local, ..SocketOptions::default() };
-    let error = open(Transport::Udp, &options, 1468, None).err().unwrap().to_string();
+    let error = open(Transport::Udp, &options, 1468, None, &Workers::none()).err().unwrap().to_string();
     assert!(error.contains("already running"), "{error}");
 }
