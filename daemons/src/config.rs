@@ -16,9 +16,9 @@ mod sharing;
 mod text;
 mod tun;
 mod web;
+mod workers;
 
 use crate::tunnel::control::{MIN_TOKEN_BYTES, Token};
-use crate::workers::MAX_WORKERS;
 use prismux_linux::netconf::Prefix;
 use std::path::Path;
 
@@ -70,14 +70,6 @@ fn read_token(token: Option<&str>, token_file: Option<&Path>) -> Result<Option<T
     Token::new(&secret)
         .map(Some)
         .ok_or_else(|| format!("the token is too short: at least {MIN_TOKEN_BYTES} bytes. {MAKE_ONE}"))
-}
-
-/// There are as many as somebody could have processors for.
-fn check_workers(workers: usize) -> Result<(), (&'static str, String)> {
-    match workers <= MAX_WORKERS {
-        true => Ok(()),
-        false => Err(("workers", format!("{workers} are too many, expected {MAX_WORKERS} at most"))),
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@
 //! batches wait for it in one queue: packets of a link leave in the order in which they were decided, so that neither a
 //! flow nor the numbers of a session are reordered on it.
 //!
-//! * [`lanes`]: the deciding thread's part: batches, what is under way, and what happens when a worker does not keep up.
+//! * [`lanes`]: the deciding thread's part: batches, what is under way, and what happens when a worker does not keep
+//!   up.
 //! * [`batch`]: what is handed over. [`hand`]: carrying it out, on either side.
 pub(crate) mod batch;
 pub(crate) mod hand;

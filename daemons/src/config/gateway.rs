@@ -8,6 +8,7 @@ use super::proxy::{ProxyConfig, TunnelListeners};
 use super::text;
 use super::tun::TunConfig;
 use super::web::WebConfig;
+use super::workers::check_workers;
 use crate::tunnel::SEALED_PORT;
 use crate::tunnel::control::is_valid_name;
 use prismux_linux::netconf::Prefix;
@@ -180,7 +181,7 @@ impl Checked for GatewayConfig {
                 return Err(("homes", format!("\"{}\" has an address of another home", home.name)));
             }
         }
-        super::check_workers(self.workers)?;
+        check_workers(self.workers)?;
         self.web().check()?;
         self.datagrams.check()?;
         if self.homes.is_empty() { Ok(()) } else { self.proxy().check() }

@@ -7,6 +7,7 @@ use super::sharing::Sharing;
 use super::text;
 use super::tun::TunConfig;
 use super::web::WebConfig;
+use super::workers::check_workers;
 use crate::tunnel::control::is_valid_name;
 use crate::tunnel::{Peer, Transport};
 use hmac::{Hmac, Mac};
@@ -252,7 +253,7 @@ impl Checked for HomeConfig {
             return Err(("routing_table", "expected a number from 256".to_owned()));
         }
         self.read_keys().map_err(|message| ("private_key_file", message))?;
-        super::check_workers(self.workers)?;
+        check_workers(self.workers)?;
         self.web().check()?;
         self.datagrams.check()?;
         self.tun.check()

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// Batches under way in a lane: with 64 packets each, what the ring of a network card holds.
 const LANE_BATCHES: usize = 16;
 
-/// So many packets are sent by the deciding thread itself when nothing of their lane is under way: waking a worker would
-/// take longer.
+/// So many packets are sent by the deciding thread itself when nothing of their lane is under way: waking a worker
+/// would take longer.
 const FEW_PACKETS: usize = 8;
 
 /// How long the deciding thread waits for a worker that does not keep up, so that packets queue in the kernel, before

@@ -64,8 +64,9 @@ fn start_member(network: &Network, keys: &Keys, n: usize, proxy: &str) -> Daemon
 /// As [`start_member`], with more at the beginning of its file.
 pub fn start_member_with(network: &Network, keys: &Keys, n: usize, proxy: &str, first: &str) -> Daemon {
     let config = format!(
-        "{first}name = \"m{n}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\nprivate_key_file = {:?}\n\
-         [tunnel]\nproxy = \"sealed:{proxy}\"\nproxy_public_key = \"{}\"\nhello = \"400 ms\"\n",
+        "{first}name = \"m{n}\"\nreceivers = [\"10.77.0.2\", \"fd77::2\"]\nstatus_socket = {:?}\n\
+         private_key_file = {:?}\n[tunnel]\nproxy = \"sealed:{proxy}\"\n\
+         proxy_public_key = \"{}\"\nhello = \"400 ms\"\n",
         network.socket(&format!("m{n}")),
         network.directory.join(format!("m{n}.key")),
         keys.proxy,
