@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 from mkdocs.commands.build import build
@@ -23,7 +24,7 @@ from mkdocs.config import load_config
 from nbclient import NotebookClient
 
 import prismux
-from prismux import topologies
+from prismux import policies, topologies
 from prismux.figures import Report, ReportError, style
 from prismux.figures.__main__ import draw, folders
 from prismux.figures.claims import page
@@ -114,10 +115,18 @@ def reference() -> None:
             lines += described(name, getattr(prismux, name), typed.get(name))
     lines.append("# Types of policies\n\nWhat the arguments above take, by the names that signatures give it.\n")
     lines.append(f"```python\n{policy_types(stub)}\n```\n")
-    lines.append("# prismux.topologies\n")
-    for name in topologies.__all__:
-        lines += described(name, getattr(topologies, name), None)
+    for module in (policies, topologies):
+        lines.append(f"# {module.__name__}\n\n{inspect.cleandoc(module.__doc__ or '')}\n")
+        typed = classes_of(module)
+        for name in module.__all__:
+            lines += described(name, getattr(module, name), typed.get(name))
     (SITE / "api.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def classes_of(module: ModuleType) -> dict[str, ast.ClassDef]:
+    """The classes that a module defines, as its source has them."""
+    tree = ast.parse(inspect.getsource(module))
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
 def described(name: str, thing: object, stub: ast.AST | None) -> list[str]:
@@ -174,10 +183,7 @@ def policy_types(stub: ast.Module) -> str:
     kept = []
     for node in stub.body:
         target = getattr(node, "target", None)
-        if isinstance(node, ast.ClassDef) and node.name.startswith("_"):
-            node.decorator_list = []
-            kept.append(ast.unparse(node))
-        elif isinstance(target, ast.Name) and target.id.startswith("_") and target.id != "__version__":
+        if isinstance(target, ast.Name) and target.id.startswith("_") and target.id != "__version__":
             kept.append(ast.unparse(node))
     return "\n\n".join(kept)
 

@@ -2,7 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, final, type_check_only
+from typing import Any, TypeAlias, final
+
+from prismux.policies import (
+    CongestionControl,
+    LinkScheduler,
+    PipeScheduler,
+    RateControl,
+    RequestScheduler,
+    SubflowScheduler,
+)
 
 __all__ = [
     "AckView",
@@ -45,37 +54,12 @@ _Scenario: TypeAlias = "Scenario | str | os.PathLike[str]"
 #: now_s, links, packet_bytes, retransmission
 _Scheduler: TypeAlias = "Callable[[float, list[LinkView], int, bool], LinkView | float | None]"
 
-@type_check_only
-class _LinkScheduler(Protocol):
-    def choose(self, links: list[LinkView], packet: PacketView, /) -> LinkView | float | None: ...
-
-@type_check_only
-class _Congestion(Protocol):
-    def on_ack(self, ack: AckView, window: WindowView, /) -> float: ...
-    def on_congestion(self, signal: str, window: WindowView, /) -> float: ...
-
-@type_check_only
-class _RateBased(Protocol):
-    def on_rate(self, rate: RateView, window: WindowView, /) -> float: ...
-
-@type_check_only
-class _SubflowScheduler(Protocol):
-    def choose(self, subflows: list[SubflowView], offer: OfferView, /) -> SubflowView | None: ...
-
-@type_check_only
-class _PipeScheduler(Protocol):
-    def choose(self, pipes: list[PipeView], offer: PipeOfferView, /) -> PipeView | None: ...
-
-@type_check_only
-class _RequestScheduler(Protocol):
-    def choose(self, pipes: list[RequestPipeView], request: RequestView, /) -> int | None: ...
-
-_Schedulers: TypeAlias = "_Scheduler | Callable[[str], _LinkScheduler] | str"
-_Control: TypeAlias = "Callable[[], _Congestion | _RateBased] | str"
+_Schedulers: TypeAlias = "_Scheduler | Callable[[str], LinkScheduler] | str"
+_Control: TypeAlias = "Callable[[], CongestionControl | RateControl] | str"
 _Policies: TypeAlias = "_Control | Mapping[str, _Control]"
-_Subflows: TypeAlias = "Callable[[str], _SubflowScheduler] | str"
-_Pipes: TypeAlias = "Callable[[str], _PipeScheduler] | str"
-_Requests: TypeAlias = "Callable[[str], _RequestScheduler] | str"
+_Subflows: TypeAlias = "Callable[[str], SubflowScheduler] | str"
+_Pipes: TypeAlias = "Callable[[str], PipeScheduler] | str"
+_Requests: TypeAlias = "Callable[[str], RequestScheduler] | str"
 
 class ScenarioError(ValueError):
     """A scenario is wrong. The text is what the command line prints: place, what was found, what was expected, what

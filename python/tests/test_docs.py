@@ -171,7 +171,7 @@ def test_the_reference_tells_types(site: Path) -> None:
     assert "goodput_bps: float" in plain, "properties have types"
     assert "scheduler: _Scheduler" in plain.replace("&#34;", '"') or "scheduler:" in plain, "so have arguments"
     assert "AckView()" not in plain, "nobody makes one"
-    assert "class _RateBased(Protocol)" in plain and "fat_tree" in plain
+    assert "on_rate(rate: RateView, window: WindowView, /) -> float" in plain and "fat_tree" in plain
 
 
 # Types a word into the search, and resolves to the titles that it finds.
