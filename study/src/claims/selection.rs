@@ -104,14 +104,20 @@ fn in_parts(id: &str) -> Option<(&str, u64)> {
     Some((series, number.parse().ok()?))
 }
 
-/// What could have been asked for, in words.
+/// What could have been asked for, in words, each once: systems share names of figures.
 fn expected(selections: &[Selection]) -> String {
-    let mut words = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     for Selection { system, claims, .. } in selections {
-        if let Some((first, last)) = claims.first().zip(claims.last()) {
-            words.push(format!("{} to {}", first.id, last.id));
+        let series = |claim: &Claim| claim.id.split('-').next().map(str::to_owned);
+        let ranges = claims.chunk_by(|a, b| series(a) == series(b)).filter_map(|own| {
+            let [first, last] = [own.first()?, own.last()?];
+            Some(format!("{} to {}", first.id, last.id))
+        });
+        for word in ranges.chain(parts(system).map(str::to_owned)) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
         }
-        words.extend(parts(system).map(str::to_string));
     }
     words.join(", ")
 }

@@ -59,4 +59,7 @@ fn an_experiment_and_a_figure_stand_for_their_claims() {
 fn what_is_unknown_is_refused_with_what_there_is() {
     let complaint = selected("tcp-ho", &["T1"]).unwrap_err();
     assert!(complaint.contains("\"T1\"") && complaint.contains("HO-001 to HO-009, C, D1"), "{complaint}");
+    let complaint = selected(ALL, &["ZZ"]).unwrap_err();
+    assert_eq!(complaint.matches("P1, P2, P3").count(), 1, "{complaint}");
+    assert!(complaint.contains("MM-001 to MM-006"), "{complaint}");
 }
