@@ -12,6 +12,7 @@ use crate::commands::{Command, CommandServer};
 use crate::config::WebConfig;
 use crate::status::StatusServer;
 use crate::web::{self, Web};
+use crate::workers::Workers;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
 use prismux_linux::{capabilities, confinement, process};
@@ -24,8 +25,9 @@ use std::path::{Path, PathBuf};
 const TUN: Token = 0;
 const STATUS: Token = 1;
 const COMMANDS: Token = 2;
+const WORKERS: Token = 3;
 /// The first of the addresses at which it answers over HTTP.
-const WEB: Token = 3;
+const WEB: Token = 4;
 const FIRST_TUNNEL: Token = WEB + web::MAX_ADDRESSES;
 const LAST_WEB: Token = FIRST_TUNNEL - 1;
 
@@ -67,6 +69,8 @@ pub trait Role: Sized {
     /// # Errors
     /// When the kernel takes the socket away.
     fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()>;
+    /// What workers have opened.
+    fn collect(&mut self, _clock: Clock) {}
     /// Sends everything that is queued.
     fn flush(&mut self);
     /// Does what its operator asks: what it has done, in words.
@@ -100,6 +104,14 @@ impl Wakes<'_> {
             .iter()
             .zip(FIRST_TUNNEL..)
             .try_for_each(|(socket, token)| self.event_loop.watch(socket, token))
+    }
+
+    /// Has the loop call [`Role::collect`] when workers have opened something.
+    ///
+    /// # Errors
+    /// When the kernel has no room for another descriptor.
+    pub fn watch_workers(&self, workers: &Workers) -> io::Result<()> {
+        workers.wake().map_or(Ok(()), |wake| self.event_loop.watch(wake, WORKERS))
     }
 
     /// The daemon's clock.
@@ -193,6 +205,7 @@ impl<R: Role> Daemon<R> {
                     TUN => self.role.read_tun(clock)?,
                     STATUS => self.status.answer(&self.role.report(now)),
                     COMMANDS => self.commands.answer(|command| self.role.command(now, command)),
+                    WORKERS => self.role.collect(clock),
                     WEB..=LAST_WEB => self.web.answer((token - WEB) as usize, now, || self.role.report(now)),
                     tunnel => self.role.read_tunnel((tunnel - FIRST_TUNNEL) as usize, clock)?,
                 }

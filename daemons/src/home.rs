@@ -110,6 +110,7 @@ impl Role for Home {
         let footprint = prepare_host(&config, tun.name())?;
         let routes = HomeRoutes::prepare(&tun, &config)?;
         wakes.watch(&tun, &receivers)?;
+        wakes.watch_workers(&workers)?;
         tracing::info!(home = config.name, gateway = %config.gateway.endpoint, device = tun.name(), "home started");
         let seed = drawn_seed(config.prism.seed)?;
         let settings = prismux_prism::ProxyConfig { seed, ..config.prism.clone() };
@@ -167,6 +168,15 @@ impl Role for Home {
         self.session_events(clock.now(), index);
         self.write_receipts(clock.now());
         Ok(())
+    }
+
+    fn collect(&mut self, clock: Clock) {
+        self.workers.take_wake();
+        for index in 0..self.receivers.len() {
+            batches::collect_frames(self, index, clock);
+            self.session_events(clock.now(), index);
+        }
+        self.write_receipts(clock.now());
     }
 
     fn flush(&mut self) {

@@ -9,7 +9,7 @@
 //!   [`counters`]: what was dropped, and why.
 //! * [`logging`]: structured logs. [`metrics`]: a status page for Prometheus. [`figures`]: what its links carry now.
 //!   [`explain`]: whether a link is used, and why not, in words. `web`: metrics and the web page over HTTP.
-//!   `workers`: threads that seal and send.
+//!   `workers`: threads that seal, send and open.
 //! * [`lending`]: offering an uplink to neighbours, and finding who offers one.
 //! * [`sender`]: TCP-PRISM for the kernel's TCP, on the hosts that send.
 //! * [`route`]: a host of an ad-hoc network.

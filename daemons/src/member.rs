@@ -24,7 +24,7 @@ mod shares;
 use crate::accounts::Accounts;
 use crate::commands::Command;
 use crate::config::{MemberConfig, WebConfig, accounts_file};
-use crate::counters::{DropCounters, sealed_refusal};
+use crate::counters::DropCounters;
 use crate::daemon::{self, Daemon, DaemonError, Role, Wakes};
 use crate::device;
 use crate::events::Events;
@@ -137,6 +137,7 @@ impl Role for Member {
         let first_counter = daemon::time_of_day_micros();
         let neighbours = Neighbours::open(&config, inner_mtu_bytes, first_counter)?;
         Neighbours::watch(neighbours.as_ref(), wakes, &tun, &receiver)?;
+        wakes.watch_workers(&workers)?;
         tracing::info!(member = config.name, proxy = %config.tunnel.proxy, device = tun.name(), "member started");
         let intervals = Intervals { active: config.tunnel.hello, idle: config.tunnel.keep_alive };
         let mut member = Self {
@@ -201,7 +202,12 @@ impl Role for Member {
         if index > 0 {
             return self.read_neighbours(clock.now());
         }
-        self.read_frames(clock)
+        self.frames(clock, |receiver, handle| receiver.receive(handle)).unwrap_or(Ok(()))
+    }
+
+    fn collect(&mut self, clock: Clock) {
+        self.workers.take_wake();
+        self.frames(clock, |receiver, handle| receiver.collect(handle));
     }
 
     fn flush(&mut self) {
@@ -281,16 +287,18 @@ impl Member {
         self.config.receivers.iter().any(|prefix| prefix.contains(address))
     }
 
-    /// One batch from the proxy.
-    fn read_frames(&mut self, clock: Clock) -> io::Result<()> {
+    /// What comes from the proxy: what `take` takes from its socket.
+    fn frames<T>(
+        &mut self,
+        clock: Clock,
+        take: impl FnOnce(&mut TunnelReceiver, &mut dyn FnMut(Result<Frame<'_>, FrameError>)) -> T,
+    ) -> Option<T> {
         // Taken out for the time being: its frames borrow it while the rest of the member handles them.
-        let Some(mut receiver) = self.receiver.take() else { return Ok(()) };
-        let received = receiver.receive(|frame| {
+        let mut receiver = self.receiver.take()?;
+        let taken = take(&mut receiver, &mut |frame| {
             let handled = match frame {
                 Ok(frame) => self.frame(clock.now(), &frame),
-                Err(FrameError::TooLong) => Err(DropReason::TooLong),
-                Err(FrameError::Malformed(_)) => Err(DropReason::MalformedTunnel),
-                Err(FrameError::Sealed(refusal)) => Err(sealed_refusal(refusal)),
+                Err(error) => Err(error.reason()),
             };
             if let Err(reason) = handled {
                 self.drops.count(reason);
@@ -299,7 +307,7 @@ impl Member {
         self.receiver = Some(receiver);
         self.session_events(clock.now());
         self.write_receipts(clock.now());
-        received.map(drop)
+        Some(taken)
     }
 
     fn frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {

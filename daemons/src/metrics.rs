@@ -93,11 +93,13 @@ fn workers(out: &mut Metrics, workers: &Value) {
     for (number, thread) in threads.enumerate() {
         let labels = [("worker", number.to_string())];
         let labels = labels.each_ref().map(|(name, value)| (*name, value.as_str()));
-        let (packets, cpu) = (&thread["packets"], &thread["cpu_s"]);
-        let help = "Packets that a worker was given to send";
-        out.value("worker_packets_total", Kind::Counter, help, &labels, packets, 1.0);
-        let help = "Processor time of a worker";
-        out.value("worker_cpu_seconds_total", Kind::Counter, help, &labels, cpu, 1.0);
+        for (key, metric, help) in [
+            ("sent_packets", "worker_sent_packets_total", "Packets that a worker was given to send"),
+            ("opened_packets", "worker_opened_packets_total", "Packets that a worker was given to open"),
+            ("cpu_s", "worker_cpu_seconds_total", "Processor time of a worker"),
+        ] {
+            out.value(metric, Kind::Counter, help, &labels, &thread[key], 1.0);
+        }
     }
     let refused = &workers["refused_packets"];
     let help = "Packets that found a worker's queue full";

@@ -115,6 +115,7 @@ impl Role for Proxy {
         let tun = device::open(&config.tun, inner_mtu_bytes)?;
         receivers::take_over(&tun, &config.receivers)?;
         wakes.watch(&tun, &receivers)?;
+        wakes.watch_workers(&workers)?;
         tracing::info!(device = tun.name(), mtu = inner_mtu_bytes, "proxy started");
         let session = prismux_linux::random::nonzero_u64()?;
         let communities =
@@ -178,13 +179,14 @@ impl Role for Proxy {
 
     fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()> {
         batches::read_frames(self, index, clock)?;
-        self.session_events(clock.now());
-        for index in self.communities.touched() {
-            if let Some(mut turn) = self.turn(index) {
-                turn.write_receipts(clock.now());
-            }
-        }
+        self.after_frames(clock);
         Ok(())
+    }
+
+    fn collect(&mut self, clock: Clock) {
+        self.workers.take_wake();
+        (0..self.receivers.len()).for_each(|index| batches::collect_frames(self, index, clock));
+        self.after_frames(clock);
     }
 
     fn flush(&mut self) {
@@ -213,6 +215,16 @@ impl Role for Proxy {
 }
 
 impl Proxy {
+    /// News of sessions, and receipts, once frames have come.
+    fn after_frames(&mut self, clock: Clock) {
+        self.session_events(clock.now());
+        for index in self.communities.touched() {
+            if let Some(mut turn) = self.turn(index) {
+                turn.write_receipts(clock.now());
+            }
+        }
+    }
+
     /// Books what members have carried, each second.
     fn book(&mut self, now: Instant) {
         if !self.accounts.is_due(now) {

@@ -1,8 +1,10 @@
-//! Threads that seal and send beside the one that decides where packets go.
+//! Threads that seal and send, and open, beside the one that decides where packets go.
 //!
 //! ```text
 //!   deciding thread: link, number -> lane of the link -> worker: seal, join, send
 //!                    counts, buffers <- reply        <-
+//!   deciding thread: datagram, claimed link -> lane of the link -> worker: open
+//!        accept once, handle in order <- reply and wake         <-
 //! ```
 //!
 //! Links are decided on, and numbers given out, on one thread and in order. Each link belongs to one worker, and
@@ -10,18 +12,21 @@
 //! flow nor the numbers of a session are reordered on it.
 //!
 //! * [`lanes`]: the deciding thread's part: batches, what is under way, and what happens when a worker does not keep
-//!   up.
+//!   up. [`opening`]: the same for what arrives.
 //! * [`batch`]: what is handed over. [`hand`]: carrying it out, on either side.
 pub(crate) mod batch;
 pub(crate) mod hand;
 pub(crate) mod lanes;
+pub(crate) mod opening;
 mod report;
 
 pub use report::Report;
 
 use batch::Batch;
 use hand::Hand;
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::time::{ClockId, clock_gettime};
+use opening::Opening;
 use prismux_linux::{capabilities, confinement, process};
 use std::cell::Cell;
 use std::io;
@@ -35,8 +40,8 @@ use std::time::Duration;
 /// The most workers that a daemon has.
 pub(crate) const MAX_WORKERS: usize = 64;
 
-/// Batches that wait for one worker, of all sockets. Those of one socket are bounded by its lanes.
-const QUEUE_BATCHES: usize = 64;
+/// Jobs that wait for one worker: more than the lanes of a home with eight uplinks let pass, both ways.
+const QUEUE_JOBS: usize = 1024;
 
 /// The workers of a daemon, which its sockets share; none when the deciding thread does it all.
 #[derive(Clone)]
@@ -45,8 +50,11 @@ pub struct Workers(Rc<Crew>);
 #[derive(Default)]
 struct Crew {
     workers: Vec<Worker>,
-    /// Packets that the deciding thread sent by itself, because there were few and nothing of their link was under way.
-    own_packets: Cell<u64>,
+    wake: Option<Arc<EventFd>>,
+    /// Packets that the deciding thread sent or opened by itself, because there were few and nothing of their link was
+    /// under way.
+    own_sent_packets: Cell<u64>,
+    own_opened_packets: Cell<u64>,
     /// Packets that found their worker's queue full.
     refused_packets: Cell<u64>,
     /// Sockets that send by them.
@@ -55,7 +63,7 @@ struct Crew {
 
 struct Worker {
     /// `None` once it is to end.
-    queue: Option<SyncSender<Box<Batch>>>,
+    queue: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
     done: Arc<Done>,
 }
@@ -64,16 +72,42 @@ struct Worker {
 #[derive(Debug, Default)]
 struct Done {
     batches: AtomicU64,
-    packets: AtomicU64,
+    sent_packets: AtomicU64,
+    opened_packets: AtomicU64,
     cpu_ns: AtomicU64,
 }
 
-/// Why a batch was not taken.
-pub(crate) enum Untaken {
-    /// The worker has enough to do.
-    Full(Box<Batch>),
-    /// The worker is gone.
-    Gone(Box<Batch>),
+/// What a worker does.
+pub(crate) enum Job {
+    /// Seals what is to be sealed, and sends.
+    Send(Box<Batch>),
+    /// Opens.
+    Open(Box<Opening>),
+}
+
+impl Job {
+    fn packets(&self) -> usize {
+        match self {
+            Self::Send(batch) => batch.len(),
+            Self::Open(opening) => opening.len(),
+        }
+    }
+
+    /// Does it, and replies; says whether the deciding thread has to be woken for it.
+    pub fn carry_out(self, hand: &mut Hand) -> bool {
+        match self {
+            Self::Send(mut batch) => {
+                hand.carry_out(&mut batch);
+                batch.reply();
+                false
+            }
+            Self::Open(mut opening) => {
+                opening.carry_out();
+                opening.reply();
+                true
+            }
+        }
+    }
 }
 
 impl Workers {
@@ -83,9 +117,14 @@ impl Workers {
     /// When the system gives no more threads.
     pub fn start(count: usize) -> io::Result<Self> {
         let mut crew = Crew::default();
-        for number in 0..count {
-            crew.workers.push(Worker::start(number)?);
+        if count == 0 {
+            return Ok(Self::none());
         }
+        let wake = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
+        for number in 0..count {
+            crew.workers.push(Worker::start(number, &wake)?);
+        }
+        crew.wake = Some(wake);
         Ok(Self(Rc::new(crew)))
     }
 
@@ -104,14 +143,28 @@ impl Workers {
         (self.count() > 0).then(|| report::report(&self.0))
     }
 
-    fn hand_over(&self, worker: usize, batch: Box<Batch>) -> Result<(), Untaken> {
+    /// Gives a worker one more job, or back where it does not take it: the worker is gone. Its queue has room for all
+    /// that lanes let pass.
+    fn hand_over(&self, worker: usize, job: Job) -> Result<(), Job> {
         let Some(queue) = self.0.workers.get(worker).and_then(|worker| worker.queue.as_ref()) else {
-            return Err(Untaken::Gone(batch));
+            return Err(job);
         };
-        queue.try_send(batch).map_err(|error| match error {
-            TrySendError::Full(batch) => Untaken::Full(batch),
-            TrySendError::Disconnected(batch) => Untaken::Gone(batch),
+        queue.try_send(job).map_err(|error| match error {
+            TrySendError::Full(job) | TrySendError::Disconnected(job) => job,
         })
+    }
+
+    /// What is readable when something that has been opened waits to be collected; `None` without workers.
+    pub fn wake(&self) -> Option<&EventFd> {
+        self.0.wake.as_deref()
+    }
+
+    /// Takes note of it.
+    pub fn take_wake(&self) {
+        if let Some(wake) = self.wake() {
+            // It is non-blocking: an error means that there was nothing to take.
+            let _ = wake.read();
+        }
     }
 
     /// A worker has ended, which only an error in it can have done.
@@ -125,8 +178,12 @@ impl Workers {
         self.0.sockets.replace(self.0.sockets.get() + 1)
     }
 
-    fn note_own(&self, packets: usize) {
-        self.0.own_packets.set(self.0.own_packets.get() + packets as u64);
+    fn note_sent_here(&self, packets: usize) {
+        self.0.own_sent_packets.set(self.0.own_sent_packets.get() + packets as u64);
+    }
+
+    fn note_opened_here(&self, packets: usize) {
+        self.0.own_opened_packets.set(self.0.own_opened_packets.get() + packets as u64);
     }
 
     fn note_refused(&self, packets: usize) {
@@ -149,28 +206,34 @@ impl Drop for Crew {
 }
 
 impl Worker {
-    fn start(number: usize) -> io::Result<Self> {
-        let (queue, batches) = sync_channel(QUEUE_BATCHES);
+    fn start(number: usize, wake: &Arc<EventFd>) -> io::Result<Self> {
+        let (queue, jobs) = sync_channel(QUEUE_JOBS);
         let done = Arc::new(Done::default());
-        let count = Arc::clone(&done);
+        let (count, wake) = (Arc::clone(&done), Arc::clone(wake));
         let name = format!("prismux-{number}");
-        let thread = thread::Builder::new().name(name).spawn(move || work(&batches, &count))?;
+        let thread = thread::Builder::new().name(name).spawn(move || work(&jobs, &count, &wake))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), done })
     }
 }
 
 /// A worker's life: until there is nobody to hand anything over.
-fn work(batches: &Receiver<Box<Batch>>, done: &Done) {
+fn work(jobs: &Receiver<Job>, done: &Done, wake: &EventFd) {
     let scheduling = process::prefer_this_thread(process::CARRIER_PRIORITY);
     tracing::debug!(%scheduling, "how soon the system runs a worker");
     give_up_rights();
     let mut hand = Hand::default();
-    while let Ok(mut batch) = batches.recv() {
+    while let Ok(job) = jobs.recv() {
         done.batches.fetch_add(1, Ordering::Relaxed);
-        done.packets.fetch_add(batch.len() as u64, Ordering::Relaxed);
-        hand.carry_out(&mut batch);
+        let packets = match &job {
+            Job::Send(_) => &done.sent_packets,
+            Job::Open(_) => &done.opened_packets,
+        };
+        packets.fetch_add(job.packets() as u64, Ordering::Relaxed);
+        if job.carry_out(&mut hand) {
+            // Fails only when nobody has taken note of very many.
+            let _ = wake.write(1);
+        }
         done.cpu_ns.store(cpu_time().as_nanos() as u64, Ordering::Relaxed);
-        batch.reply();
     }
 }
 

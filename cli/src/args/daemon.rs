@@ -24,7 +24,7 @@ pub(crate) struct DaemonArguments {
     /// The configuration file.
     #[arg(long, value_name = "FILE")]
     pub config: PathBuf,
-    /// Threads that seal and send beside the one that decides [default: the file's `workers`, or 0].
+    /// Threads that seal, send and open beside the one that decides [default: the file's `workers`, or 0].
     #[arg(long, value_name = "NUMBER")]
     pub workers: Option<usize>,
     /// How log lines look.

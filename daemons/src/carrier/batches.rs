@@ -1,5 +1,5 @@
 //! As many packets for each wake-up as a batch holds.
-use crate::counters::{DropCounters, sealed_refusal};
+use crate::counters::DropCounters;
 use crate::device;
 use crate::tunnel::socket::{Frame, FrameError, TunnelReceiver};
 use prismux_linux::clock::Clock;
@@ -52,15 +52,27 @@ pub(crate) fn read_packets(carrier: &mut impl Carrier, clock: Clock) -> io::Resu
 /// # Errors
 /// When the kernel takes the socket away.
 pub(crate) fn read_frames(carrier: &mut impl Carrier, index: usize, clock: Clock) -> io::Result<()> {
+    frames(carrier, index, clock, |socket, handle| socket.receive(handle)).unwrap_or(Ok(()))
+}
+
+/// What workers have opened of what came by the socket `index`.
+pub(crate) fn collect_frames(carrier: &mut impl Carrier, index: usize, clock: Clock) {
+    frames(carrier, index, clock, |socket, handle| socket.collect(handle));
+}
+
+fn frames<T>(
+    carrier: &mut impl Carrier,
+    index: usize,
+    clock: Clock,
+    take: impl FnOnce(&mut TunnelReceiver, &mut dyn FnMut(Result<Frame<'_>, FrameError>)) -> T,
+) -> Option<T> {
     // Taken out for the time being: its frames borrow it while the rest of the daemon handles them.
     let mut sockets = std::mem::take(carrier.sockets());
-    let received = sockets.get_mut(index).map_or(Ok(0), |socket| {
-        socket.receive(|frame| {
+    let taken = sockets.get_mut(index).map(|socket| {
+        take(socket, &mut |frame| {
             let handled = match frame {
                 Ok(frame) => carrier.frame(clock.now(), index, &frame),
-                Err(FrameError::TooLong) => Err(DropReason::TooLong),
-                Err(FrameError::Malformed(_)) => Err(DropReason::MalformedTunnel),
-                Err(FrameError::Sealed(refusal)) => Err(sealed_refusal(refusal)),
+                Err(error) => Err(error.reason()),
             };
             if let Err(reason) = handled {
                 carrier.count(reason);
@@ -68,5 +80,5 @@ pub(crate) fn read_frames(carrier: &mut impl Carrier, index: usize, clock: Clock
         })
     });
     *carrier.sockets() = sockets;
-    received.map(drop)
+    taken
 }

@@ -44,7 +44,7 @@ pub struct GatewayConfig {
     /// shorter for it.
     #[serde(default)]
     pub fec: bool,
-    /// Threads that seal and send packets beside the one that decides where they go; 0: that one does it all.
+    /// Threads that seal, send and open packets beside the one that decides where they go; 0: that one does it all.
     #[serde(default)]
     pub workers: usize,
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.

@@ -59,7 +59,7 @@ pub struct HomeConfig {
     /// Time between hellos while nothing flows: keeps NAT bindings open (RFC 8085 section 3.5 suggests at least 15 s).
     #[serde(default = "default_keep_alive", deserialize_with = "text::one")]
     pub keep_alive: Duration,
-    /// Threads that seal and send packets beside the one that decides where they go; 0: that one does it all.
+    /// Threads that seal, send and open packets beside the one that decides where they go; 0: that one does it all.
     #[serde(default)]
     pub workers: usize,
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.

@@ -41,7 +41,7 @@ pub struct ProxyConfig {
     /// The file that holds the secret.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
-    /// Threads that seal and send packets beside the one that decides where they go; 0: that one does it all.
+    /// Threads that seal, send and open packets beside the one that decides where they go; 0: that one does it all.
     #[serde(default)]
     pub workers: usize,
     /// Where Prometheus reads metrics: a loopback address and port, such as `"127.0.0.1:9586"`.

@@ -1,4 +1,4 @@
-//! How many threads seal and send.
+//! How many threads seal, send and open.
 use crate::workers::MAX_WORKERS;
 
 /// # Errors

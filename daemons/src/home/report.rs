@@ -37,7 +37,7 @@ pub(super) struct Report<'a> {
     counters: Counters,
     datagrams: Option<datagrams::Report>,
     drops: &'a DropCounters,
-    /// Threads that seal and send, if there are any.
+    /// Threads that seal, send and open, if there are any.
     workers: Option<workers::Report>,
     accounts_file: Option<&'a Path>,
     events: &'a VecDeque<Shown>,

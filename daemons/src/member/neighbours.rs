@@ -9,7 +9,7 @@ use crate::counters::DropCounters;
 use crate::daemon::{self, DaemonError, Wakes};
 use crate::device;
 use crate::tunnel::control::{self, Message, Probe, Token};
-use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
+use crate::tunnel::socket::{self, Frame, SocketOptions, TunnelReceiver, TunnelSender};
 use crate::tunnel::{Peer, Transport};
 use crate::workers::Workers;
 use prismux_linux::offload::OffloadTun;
@@ -185,11 +185,10 @@ impl Member {
     pub(super) fn read_neighbours(&mut self, now: Instant) -> io::Result<()> {
         let taken = self.neighbours.as_mut().and_then(|neighbours| neighbours.receiver.take());
         let Some(mut receiver) = taken else { return Ok(()) };
-        let received = receiver.receive(|frame| {
+        let received = receiver.receive(&mut |frame| {
             let handled = match frame {
                 Ok(frame) => self.neighbour_frame(now, &frame),
-                Err(FrameError::TooLong) => Err(DropReason::TooLong),
-                Err(FrameError::Malformed(_) | FrameError::Sealed(_)) => Err(DropReason::MalformedTunnel),
+                Err(error) => Err(error.reason()),
             };
             if let Err(reason) = handled {
                 self.drops.count(reason);
@@ -199,7 +198,7 @@ impl Member {
             neighbours.receiver = Some(receiver);
         }
         self.ask(now);
-        received.map(drop)
+        received
     }
 
     fn neighbour_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {

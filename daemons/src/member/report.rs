@@ -40,7 +40,7 @@ pub(super) struct Report<'a> {
     /// Packets that the link lost and repairs gave back.
     recovered_packets: Option<u64>,
     drops: &'a DropCounters,
-    /// Threads that seal and send, if there are any.
+    /// Threads that seal, send and open, if there are any.
     workers: Option<workers::Report>,
     events: &'a VecDeque<Shown>,
 }

@@ -49,7 +49,7 @@ pub(super) struct Report<'a> {
     /// What is not TCP, by home.
     datagrams: Vec<Datagrams<'a>>,
     drops: &'a DropCounters,
-    /// Threads that seal and send, if there are any.
+    /// Threads that seal, send and open, if there are any.
     workers: Option<workers::Report>,
     accounts_file: Option<&'a Path>,
     /// Homes and members whose rights have been taken away.

@@ -4,7 +4,7 @@ use prismux_endpoint::Endpoint;
 use prismux_linux::clock::Clock;
 use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_sealed::{Entropy, KeyPair, Limits, NoSession, Opened, PeerId, PublicKey, Refusal, SEED_BYTES};
-use prismux_sealed::{Reserved, SessionEvent, Sessions, Transmit};
+use prismux_sealed::{Reserved, SessionEvent, Sessions, Ticket, Transmit};
 use prismux_units::{Duration, Instant};
 use prismux_wire::gre::SEAL_BYTES;
 use std::cell::RefCell;
@@ -137,6 +137,25 @@ impl Sealing {
         let state = &mut *self.0.borrow_mut();
         let now = state.clock.now();
         state.sessions.reserve(now, PeerId(number), true)
+    }
+
+    /// What opening a datagram takes, and what is sealed in it; `None` for a message of a handshake.
+    ///
+    /// # Errors
+    /// [`Refusal`]: it is to be dropped.
+    pub(super) fn examine<'a>(&self, datagram: &'a [u8]) -> Result<Option<(Ticket, &'a [u8])>, Refusal> {
+        let state = self.0.borrow();
+        state.sessions.examine(state.clock.now(), datagram)
+    }
+
+    /// Takes note of what a worker has opened: whose it is, by number.
+    ///
+    /// # Errors
+    /// [`Refusal`]: it is to be dropped all the same.
+    pub(crate) fn accept(&self, from: SocketAddr, ticket: &Ticket, bytes: usize) -> Result<u16, Refusal> {
+        let state = &mut *self.0.borrow_mut();
+        let now = state.clock.now();
+        state.sessions.accept(now, from, ticket, bytes).map(|peer| peer.0)
     }
 
     /// The next message of a handshake, or a sign of life.

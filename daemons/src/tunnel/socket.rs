@@ -5,13 +5,16 @@ pub use send::{SendError, TunnelSender};
 
 use super::sealing::Sealing;
 use super::{Peer, Transport};
+use crate::counters::sealed_refusal;
 use crate::workers::Workers;
 use crate::workers::batch::Exit;
+use crate::workers::opening::{Opened, Openers};
 use prismux_linux::batch::{BatchReceiver, Received};
 use prismux_linux::capabilities::REMEDY;
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::socket_option;
 use prismux_sealed::Refusal;
+use prismux_trace::event::DropReason;
 use prismux_wire::{Ecn, GreHeader, IpFamily, IpPacket, SeqNumber, WireError};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fmt;
@@ -124,6 +127,17 @@ pub enum FrameError {
     Sealed(Refusal),
 }
 
+impl FrameError {
+    /// The same in the vocabulary of events.
+    pub(crate) const fn reason(self) -> DropReason {
+        match self {
+            Self::TooLong => DropReason::TooLong,
+            Self::Malformed(_) => DropReason::MalformedTunnel,
+            Self::Sealed(refusal) => sealed_refusal(refusal),
+        }
+    }
+}
+
 /// Opens one socket that carries tunnels to any number of peers, of the same family as `options.local` (IPv4 if that is
 /// absent), for inner packets of up to `inner_mtu_bytes`. Its two directions are used apart. With `sealing` it carries
 /// sealed sessions. What leaves goes by `workers`, if there are any.
@@ -158,7 +172,8 @@ pub fn open(
     };
     let exit = Arc::new(Exit { socket, is_udp, datagram_bytes: inner_mtu_bytes + SEALED_ROOM_BYTES });
     let sender = TunnelSender::new(transport, local.is_ipv6(), &exit, options, (sealing.clone(), workers));
-    Ok((TunnelReceiver { transport, exit, batch, sealing, opened: Vec::new() }, sender))
+    let openers = sealing.as_ref().and_then(|_| Openers::new(workers));
+    Ok((TunnelReceiver { transport, exit, batch, sealing, opened: Vec::new(), openers }, sender))
 }
 
 /// The direction out of the tunnels.
@@ -169,26 +184,48 @@ pub struct TunnelReceiver {
     sealing: Option<Sealing>,
     /// What was in the datagram that is being handled.
     opened: Vec<u8>,
+    /// Where workers open, and sessions are sealed.
+    openers: Option<Openers>,
 }
 
 impl TunnelReceiver {
-    /// Receives one batch and hands over each frame, or what is wrong with it. Returns how many there were.
+    /// Receives one batch and hands over each frame, or what is wrong with it. What workers open is handed over in its
+    /// turn, then or by [`TunnelReceiver::collect`].
     ///
     /// # Errors
     /// The kernel's; nothing waiting is no error.
-    pub fn receive(&mut self, mut handle: impl FnMut(Result<Frame<'_>, FrameError>)) -> io::Result<usize> {
-        let count = self.batch.receive(&self.exit.socket)?;
+    pub fn receive(&mut self, handle: &mut dyn FnMut(Result<Frame<'_>, FrameError>)) -> io::Result<()> {
+        if let (Some(sealing), Some(openers)) = (&self.sealing, &mut self.openers)
+            && !openers.has_room(sealing, &mut |opened| handle(sealed_frame(opened)))
+        {
+            // The rest waits in the socket.
+            return Ok(());
+        }
+        self.batch.receive(&self.exit.socket)?;
         for datagram in self.batch.datagrams() {
-            match &self.sealing {
-                None => handle(decapsulate(self.transport, &datagram)),
-                Some(sealing) => {
-                    if let Some(opened) = open_sealed(sealing, &datagram, &mut self.opened).transpose() {
-                        handle(opened);
+            match (&self.sealing, &mut self.openers) {
+                (None, _) => handle(decapsulate(self.transport, &datagram)),
+                (Some(sealing), Some(openers)) if !datagram.truncated => {
+                    match sealing.examine(datagram.bytes) {
+                        Ok(Some((ticket, sealed))) => openers.push(&datagram, ticket, sealed),
+                        Ok(None) => open_here(sealing, &datagram, &mut self.opened, handle),
+                        Err(refusal) => handle(Err(FrameError::Sealed(refusal))),
                     }
                 }
+                (Some(sealing), _) => open_here(sealing, &datagram, &mut self.opened, handle),
             }
         }
-        Ok(count)
+        if let (Some(sealing), Some(openers)) = (&self.sealing, &mut self.openers) {
+            openers.flush(sealing, &mut |opened| handle(sealed_frame(opened)));
+        }
+        Ok(())
+    }
+
+    /// Hands over what workers have opened.
+    pub fn collect(&mut self, handle: &mut dyn FnMut(Result<Frame<'_>, FrameError>)) {
+        if let (Some(sealing), Some(openers)) = (&self.sealing, &mut self.openers) {
+            openers.collect(sealing, &mut |opened| handle(sealed_frame(opened)));
+        }
     }
 }
 
@@ -198,22 +235,39 @@ impl AsFd for TunnelReceiver {
     }
 }
 
-/// What a sealed datagram carries, opened into `opened`; `None` for handshakes.
-fn open_sealed<'a>(
+/// Opens a sealed datagram into `room` and hands over what it carries, if it does not belong to a handshake.
+fn open_here(
     sealing: &Sealing,
     datagram: &Received<'_>,
-    opened: &'a mut Vec<u8>,
-) -> Result<Option<Frame<'a>>, FrameError> {
+    room: &mut Vec<u8>,
+    handle: &mut dyn FnMut(Result<Frame<'_>, FrameError>),
+) {
     if datagram.truncated {
-        return Err(FrameError::TooLong);
+        return handle(Err(FrameError::TooLong));
     }
-    let Some(peer) = sealing.open(datagram.from, datagram.bytes, opened).map_err(FrameError::Sealed)? else {
-        return Ok(None);
-    };
-    let (header, length) = GreHeader::parse(opened).map_err(FrameError::Malformed)?;
-    let (number, outer_ecn) = (header.sequence.map(SeqNumber), datagram.traffic_class.map(Ecn::from_bits));
-    let inner = opened.get(length..).unwrap_or_default();
-    Ok(Some(Frame { peer, protocol: header.protocol, number, order: header.key, inner, outer_ecn }))
+    let (from, traffic_class) = (datagram.from, datagram.traffic_class);
+    match sealing.open(from, datagram.bytes, room) {
+        Ok(Some(peer)) => {
+            let opened = Opened { from, traffic_class, peer: peer.number, payload: room };
+            handle(sealed_frame(Ok(opened)));
+        }
+        Ok(None) => {}
+        Err(refusal) => handle(Err(FrameError::Sealed(refusal))),
+    }
+}
+
+/// What was sealed in a datagram.
+fn sealed_frame(opened: Result<Opened<'_>, Refusal>) -> Result<Frame<'_>, FrameError> {
+    let Opened { from, traffic_class, peer, payload } = opened.map_err(FrameError::Sealed)?;
+    let (header, length) = GreHeader::parse(payload).map_err(FrameError::Malformed)?;
+    Ok(Frame {
+        peer: Peer::sealed(from, peer),
+        protocol: header.protocol,
+        number: header.sequence.map(SeqNumber),
+        order: header.key,
+        inner: payload.get(length..).unwrap_or_default(),
+        outer_ecn: traffic_class.map(Ecn::from_bits),
+    })
 }
 
 fn decapsulate<'a>(transport: Transport, datagram: &Received<'a>) -> Result<Frame<'a>, FrameError> {

@@ -1,7 +1,7 @@
 //! The deciding thread's part: one lane of a socket for each worker.
 use super::batch::{Batch, Exit, Failure};
 use super::hand::Hand;
-use super::{Untaken, Workers};
+use super::{Job, Workers};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_sealed::Reserved;
@@ -131,25 +131,22 @@ impl Lanes {
         if lane.under_way == 0 && batch.len() <= FEW_PACKETS {
             return self.carry_out(batch);
         }
-        let handed_over = match self.has_room(number) {
-            true => self.workers.hand_over(number, batch),
-            false => Err(Untaken::Full(batch)),
-        };
-        match (handed_over, self.lanes.get_mut(number)) {
-            (Ok(()), Some(lane)) => lane.under_way += 1,
-            (Ok(()), None) => {}
-            (Err(Untaken::Full(batch)), _) if !self.workers.is_gone(number) => self.refuse(batch),
-            // What was under way there will not come back.
-            (Err(Untaken::Full(batch) | Untaken::Gone(batch)), lane) => {
-                lane.into_iter().for_each(|lane| lane.under_way = 0);
-                self.carry_out(batch);
-            }
+        if !self.has_room(number) {
+            return self.refuse(batch);
+        }
+        if let Some(lane) = self.lanes.get_mut(number) {
+            lane.under_way += 1;
+        }
+        if let Err(job) = self.workers.hand_over(number, Job::Send(batch)) {
+            // The worker is gone.
+            job.carry_out(&mut self.hand);
+            self.take_replies();
         }
     }
 
     /// Sends a batch on this thread.
     fn carry_out(&mut self, mut batch: Box<Batch>) {
-        self.workers.note_own(batch.len());
+        self.workers.note_sent_here(batch.len());
         self.hand.carry_out(&mut batch);
         self.take_back(batch);
     }
@@ -171,6 +168,10 @@ impl Lanes {
         let end = Instant::now() + PATIENCE;
         loop {
             let Some(lane) = self.lanes.get_mut(number) else { return false };
+            if lane.under_way >= LANE_BATCHES && self.workers.is_gone(number) {
+                // What was under way there will not come back.
+                lane.under_way = 0;
+            }
             if lane.under_way < LANE_BATCHES || lane.is_stuck {
                 return lane.under_way < LANE_BATCHES;
             }

@@ -197,7 +197,7 @@ pub fn idle_members_after_a_restart() {
 pub struct Tap {
     pub address: SocketAddr,
     /// Towards the proxy, as the member appears there.
-    uplink: UdpSocket,
+    pub uplink: UdpSocket,
     recorded: Arc<Mutex<Vec<Vec<u8>>>>,
     /// The beginnings of what the proxy said, and its length.
     said: Arc<Mutex<Vec<Said>>>,

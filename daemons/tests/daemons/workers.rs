@@ -13,13 +13,16 @@ const WORKERS: &str = "workers = 4\n";
 const DATAGRAMS: u32 = 1500;
 const FLOWS: u16 = 8;
 
-/// What workers have been given, and what the deciding thread sent by itself.
-fn sent(daemon: &Daemon) -> u64 {
+/// What workers have been given, and what the deciding thread did by itself: "sent" or "opened".
+fn handled(daemon: &Daemon, what: &str) -> u64 {
+    let own = daemon.number(&format!("/workers/own_{what}_packets"));
+    own + by_workers(daemon, what)
+}
+
+fn by_workers(daemon: &Daemon, what: &str) -> u64 {
     let status = daemon.status().expect("the daemon answers");
-    let workers = &status["workers"];
-    let threads = workers["threads"].as_array().unwrap();
-    let by_workers: u64 = threads.iter().map(|thread| thread["packets"].as_u64().unwrap()).sum();
-    by_workers + workers["own_packets"].as_u64().unwrap()
+    let threads = status["workers"]["threads"].as_array().unwrap().iter();
+    threads.map(|thread| thread[format!("{what}_packets")].as_u64().unwrap()).sum()
 }
 
 /// Workers that have done something.
@@ -91,6 +94,27 @@ fn numbered_datagrams(network: &Network) {
     }
 }
 
+/// What is played back or forged in bursts, so that workers get it, is refused as by one thread.
+fn forged(proxy: &Daemon, tap: &Tap) {
+    for reason in ["replayed", "forged"] {
+        assert_eq!(proxy.number(&format!("/drops/{reason}")), 0, "{reason}");
+    }
+    let recorded = tap.recorded();
+    let last = recorded.iter().rev().find(|up| up.starts_with(&[4, 0, 0, 0]) && up.len() > 100).unwrap();
+    for number in 0..40 {
+        let mut changed = last.clone();
+        // Numbers that have not been.
+        changed[12] = 1;
+        changed[8] = number;
+        changed[60] ^= 1;
+        tap.uplink.send(&changed).unwrap();
+        tap.uplink.send(last).unwrap();
+    }
+    wait_for("all are refused", || {
+        (proxy.number("/drops/forged"), proxy.number("/drops/replayed")) == (40, 40)
+    });
+}
+
 /// Two links, four workers at each end of them, sealed: flows of numbered datagrams, and TCP both ways.
 pub fn order() {
     let network = Network::new("workers");
@@ -105,10 +129,11 @@ pub fn order() {
     wait_for("both members join", || proxy.links_up().len() == 2);
 
     numbered_datagrams(&network);
-    let tapped =
-        || taps.iter().map(|tap| tap.said().iter().filter(|said| carries(said)).count() as u64).sum();
-    let numbers = || -> (u64, u64) { (sent(&proxy), tapped()) };
-    wait_for("all that was handed to workers has left", || numbers().0 == numbers().1);
+    let downs = |tap: &Tap| tap.said().iter().filter(|said| carries(said)).count() as u64;
+    let down = || -> u64 { taps.iter().map(downs).sum() };
+    wait_for("all that was handed to workers has left", || handled(&proxy, "sent") == down());
+    let opened = || -> u64 { members.iter().map(|member| handled(member, "opened")).sum() };
+    wait_for("and has been opened", || opened() >= down());
 
     Transfer::start(&network, SENDER, Direction::Download, 20 * MEGABYTE, None).finish(20 * MEGABYTE);
     Transfer::start(&network, SENDER, Direction::Upload, 10 * MEGABYTE, None).finish(10 * MEGABYTE);
@@ -119,11 +144,15 @@ pub fn order() {
         assert_eq!((overtaken(&downs), overtaken(&ups)), (0, 0), "packets that were overtaken on their link");
     }
     // The receiver's answers take the way through the first member.
-    assert!(members[0].number("/return_packets") > 5000 && busy(&members[0]) == 1);
-    assert!(busy(&proxy) == 2, "each link has a worker of its own: {:?}", proxy.status());
+    assert!(members[0].number("/return_packets") > 5000 && busy(&members[0]) >= 1);
+    assert!(busy(&proxy) >= 2, "each link has a worker of its own: {:?}", proxy.status());
+    for daemon in [&proxy, &members[0], &members[1]] {
+        assert!(by_workers(daemon, "opened") > 500, "workers open too: {:?}", daemon.status());
+    }
+    forged(&proxy, &taps[0]);
     for daemon in [&proxy, &members[0], &members[1]] {
         assert_eq!(daemon.number("/workers/refused_packets"), 0);
-        for reason in ["replayed", "forged", "send_failed", "send_buffer_full"] {
+        for reason in ["send_failed", "send_buffer_full", "malformed_tunnel"] {
             assert_eq!(daemon.number(&format!("/drops/{reason}")), 0, "{reason}");
         }
     }

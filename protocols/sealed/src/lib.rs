@@ -38,7 +38,7 @@ pub use limits::Limits;
 pub use message::{INITIATION_BYTES, OVERHEAD_BYTES, RESPONSE_BYTES};
 pub use peer::PeerId;
 pub use replay::{ReplayWindow, WINDOW};
-pub use session_keys::{Counter, Reserved, SessionKeys};
+pub use session_keys::{Counter, Reserved, SessionKeys, Ticket};
 pub use sessions::Sessions;
 
 /// The example of the README, compiled.

@@ -5,6 +5,7 @@ use crate::key::PublicKey;
 use crate::limits::Limits;
 use crate::message::MAC_BYTES;
 use crate::session::Session;
+use crate::session_keys::SessionKeys;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 use prismux_units::Instant;
@@ -127,19 +128,33 @@ impl Peer {
         self.sessions.push(session);
     }
 
-    /// Opens what came for the session `local` into `out`.
+    /// The keys for what came for the session `local` under `counter`.
     ///
     /// # Errors
-    /// [`Refusal`]: unknown or too old keys, played back, forged.
-    pub fn open(
+    /// [`Refusal`]: unknown or too old keys, or played back.
+    pub fn admit(
+        &self,
+        now: Instant,
+        limits: &Limits,
+        (local, counter): (u32, u64),
+    ) -> Result<&SessionKeys, Refusal> {
+        let session = self.sessions.iter().find(|s| s.local() == local).ok_or(Refusal::Stranger)?;
+        session.admit(now, limits, counter)
+    }
+
+    /// Notes that what came for the session `local` under `counter` has been opened.
+    ///
+    /// # Errors
+    /// [`Refusal`]: unknown or too old keys, or played back.
+    pub fn accept(
         &mut self,
         now: Instant,
         limits: &Limits,
-        (local, counter, sealed): (u32, u64, &[u8]),
-        out: &mut Vec<u8>,
+        (local, counter): (u32, u64),
+        has_payload: bool,
     ) -> Result<Heard, Refusal> {
         let session = self.sessions.iter_mut().find(|s| s.local() == local).ok_or(Refusal::Stranger)?;
-        let is_newest = session.open(now, limits, (counter, sealed), out)?;
+        let is_newest = session.accept(now, limits, counter)?;
         let (confirms, created) = (session.confirm(), session.created());
         if confirms.is_some() && !self.is_older_than_current(created) {
             self.current = Some(local);
@@ -149,7 +164,7 @@ impl Peer {
             self.newest = created;
         }
         self.unanswered_since = None;
-        if !out.is_empty() {
+        if has_payload {
             self.unsaid_since.get_or_insert(now);
         }
         Ok(Heard { is_newest, confirms })

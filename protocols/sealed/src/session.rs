@@ -3,7 +3,6 @@ use crate::events::Refusal;
 use crate::limits::Limits;
 use crate::replay::ReplayWindow;
 use crate::session_keys::{Counter, SessionKeys};
-use alloc::vec::Vec;
 use core::net::SocketAddr;
 use prismux_units::{Duration, Instant};
 use snow::StatelessTransportState;
@@ -77,32 +76,25 @@ impl Session {
         (self.keys.clone(), counter)
     }
 
-    /// Opens what came under `counter` into `out`; true when it is the newest so far.
+    /// Whether what came under `counter` may be opened; then also the keys to do it with.
     ///
     /// # Errors
-    /// [`Refusal`]: too old, played back, or forged.
-    pub fn open(
-        &mut self,
-        now: Instant,
-        limits: &Limits,
-        (counter, sealed): (u64, &[u8]),
-        out: &mut Vec<u8>,
-    ) -> Result<bool, Refusal> {
-        out.clear();
+    /// [`Refusal`]: too old, or played back.
+    pub fn admit(&self, now: Instant, limits: &Limits, counter: u64) -> Result<&SessionKeys, Refusal> {
         if self.age(now) >= limits.reject_after || counter >= limits.reject_after_packets {
             return Err(Refusal::Expired);
         }
-        if !self.window.may_accept(counter) {
-            return Err(Refusal::Replayed);
-        }
-        out.resize(sealed.len(), 0);
-        let Some(length) = self.keys.open(counter, sealed, out) else {
-            out.clear();
-            return Err(Refusal::Forged);
-        };
-        out.truncate(length);
+        if self.window.may_accept(counter) { Ok(&self.keys) } else { Err(Refusal::Replayed) }
+    }
+
+    /// Notes that what came under `counter` has been opened, and only then: a forged number must not shut out the true
+    /// one. True when it is the newest so far.
+    ///
+    /// # Errors
+    /// [`Refusal`]: too old, or played back meanwhile.
+    pub fn accept(&mut self, now: Instant, limits: &Limits, counter: u64) -> Result<bool, Refusal> {
+        self.admit(now, limits, counter)?;
         let is_newest = counter >= self.window.next();
-        // Noted only now: a forged number must not shut out the true one.
         if self.window.accept(counter) { Ok(is_newest) } else { Err(Refusal::Replayed) }
     }
 }

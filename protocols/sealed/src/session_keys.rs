@@ -1,5 +1,6 @@
 //! The keys of one session, apart from the numbers: whoever has a number may seal or open on a thread of its own.
 use crate::message::{HEADER_BYTES, TAG_BYTES, data_header};
+use crate::peer::PeerId;
 use alloc::sync::Arc;
 use core::net::SocketAddr;
 use snow::StatelessTransportState;
@@ -28,6 +29,19 @@ pub struct Reserved {
     pub keys: SessionKeys,
     /// And under this number.
     pub counter: Counter,
+}
+
+/// What opening one packet of a peer takes.
+#[derive(Debug)]
+pub struct Ticket {
+    /// Whose it claims to be.
+    pub peer: PeerId,
+    /// Sealed under these keys, if it is.
+    pub keys: SessionKeys,
+    /// And under this number.
+    pub counter: u64,
+    /// Our name of the session.
+    pub(crate) session: u32,
 }
 
 impl SessionKeys {

@@ -10,9 +10,9 @@ use crate::events::{NoSession, Opened, Refusal, SessionEvent, Transmit};
 use crate::key::{KeyPair, PublicKey};
 use crate::limits::Limits;
 use crate::load::Load;
-use crate::message::{INITIATION_BYTES, Message};
+use crate::message::{INITIATION_BYTES, Message, OVERHEAD_BYTES};
 use crate::peer::{Peer, PeerId};
-use crate::session_keys::Reserved;
+use crate::session_keys::{Reserved, Ticket};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
@@ -178,12 +178,57 @@ impl Sessions {
         &mut self,
         now: Instant,
         from: SocketAddr,
-        message: (u32, u64, &[u8]),
+        (session, counter, sealed): (u32, u64, &[u8]),
         out: &mut Vec<u8>,
     ) -> Result<PeerId, Refusal> {
-        let id = *self.indices.get(&message.0).ok_or(Refusal::Stranger)?;
+        let ticket = self.ticket(now, (session, counter))?;
+        out.resize(sealed.len(), 0);
+        let length = ticket.keys.open(counter, sealed, out);
+        out.truncate(length.unwrap_or(0));
+        length.ok_or(Refusal::Forged)?;
+        let accepted = self.accept(now, from, &ticket, out.len());
+        if accepted.is_err() {
+            out.clear();
+        }
+        accepted
+    }
+
+    /// What opening a datagram takes, so that another thread can do it; `None` for a message of a handshake, which is
+    /// for [`Sessions::open`]. What has been opened is for [`Sessions::accept`].
+    ///
+    /// # Errors
+    /// [`Refusal`]: it is to be dropped.
+    pub fn examine<'a>(
+        &self,
+        now: Instant,
+        datagram: &'a [u8],
+    ) -> Result<Option<(Ticket, &'a [u8])>, Refusal> {
+        let Message::Data { receiver, counter, sealed } = Message::parse(datagram)? else { return Ok(None) };
+        self.ticket(now, (receiver, counter)).map(|ticket| Some((ticket, sealed)))
+    }
+
+    fn ticket(&self, now: Instant, (session, counter): (u32, u64)) -> Result<Ticket, Refusal> {
+        let peer = *self.indices.get(&session).ok_or(Refusal::Stranger)?;
+        let known = self.peers.get(usize::from(peer.0)).ok_or(Refusal::Stranger)?;
+        let keys = known.admit(now, &self.limits, (session, counter))?.clone();
+        Ok(Ticket { peer, keys, counter, session })
+    }
+
+    /// Takes note of a payload of `bytes` that came from `from` and has been opened: whose it is. To be drained
+    /// afterwards.
+    ///
+    /// # Errors
+    /// [`Refusal`]: it came twice, or its keys are gone meanwhile: it is to be dropped.
+    pub fn accept(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        ticket: &Ticket,
+        bytes: usize,
+    ) -> Result<PeerId, Refusal> {
+        let id = *self.indices.get(&ticket.session).ok_or(Refusal::Stranger)?;
         let peer = self.peers.get_mut(usize::from(id.0)).ok_or(Refusal::Stranger)?;
-        let heard = peer.open(now, &self.limits, message, out)?;
+        let heard = peer.accept(now, &self.limits, (ticket.session, ticket.counter), bytes > 0)?;
         if let Some(answered_to) = heard.confirms {
             self.events.push_back(SessionEvent::Established { peer: id });
             if answered_to == from {
@@ -191,8 +236,7 @@ impl Sessions {
             }
         }
         if heard.is_newest {
-            let bytes = message.2.len() + crate::message::HEADER_BYTES;
-            self.heard_from(now, id, from, bytes);
+            self.heard_from(now, id, from, bytes + OVERHEAD_BYTES);
         }
         let is_due = |peer: &mut Peer| peer.is_due_on_hearing(now, &self.limits);
         if self.peers.get_mut(usize::from(id.0)).is_some_and(is_due) {

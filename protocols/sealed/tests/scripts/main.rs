@@ -7,3 +7,4 @@ mod keys;
 mod load;
 mod properties;
 mod support;
+mod threads;
