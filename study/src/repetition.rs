@@ -1,4 +1,4 @@
-//! Repetitions that repeat nothing: runs of several seeds that went the same way, because nothing in them is random.
+//! Repetitions that repeat nothing: runs of several seeds that went the same way, because nothing in them depends on the seed.
 use prismux_trace::results::{FlowResult, RunResult};
 
 /// Whether two runs measured the same throughout, whatever their seeds, and whatever their transports are called.
@@ -40,7 +40,7 @@ pub fn is_one_run<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> bool {
 
 /// What is said in place of an interval.
 pub fn one_run(times: usize) -> String {
-    format!("one run, repeated {times} times: nothing in it is random")
+    format!("one run, repeated {times} times: the seed changes nothing in it")
 }
 
 #[cfg(test)]

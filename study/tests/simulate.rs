@@ -4,6 +4,7 @@ use prismux_plan::{Congestion, Flow};
 use prismux_scenario::registry::Backend;
 use prismux_scenario::{Scenario, shipped};
 use prismux_simulator::{Simulation, SimulationOptions};
+use prismux_study::repetition;
 use prismux_study::run::{self, RunOptions};
 use prismux_study::variant;
 use prismux_units::{Duration, Instant};
@@ -93,6 +94,22 @@ fn equal_seeds_give_equal_bytes_and_others_do_not() {
     let run = |seed| run::run(&scenario, Backend::Sim, &options(seed)).unwrap().to_json();
     assert_eq!(run(7), run(7));
     assert_ne!(run(7), run(8));
+}
+
+#[test]
+fn a_scenario_in_which_the_seed_changes_nothing_says_so() {
+    for shipped in shipped::ALL {
+        let file = shipped.file();
+        let whole = file.scenario(None, &[]).unwrap();
+        let is_one_run = |scenario: &Scenario| {
+            let runs = [1, 2].map(|seed| run::run(scenario, Backend::Sim, &options(seed)).unwrap());
+            repetition::is_one_run(&runs)
+        };
+        let says = file.text().contains("The seed changes nothing in it");
+        // What is random may come late.
+        let changes_nothing = is_one_run(&brief(whole.clone())) && (says || is_one_run(&whole));
+        assert_eq!(changes_nothing, says, "{}", shipped.name);
+    }
 }
 
 #[test]
