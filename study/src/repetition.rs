@@ -1,5 +1,5 @@
-//! Repetitions that repeat nothing: runs of several seeds that went the same way, because nothing in them depends on the
-//! seed.
+//! Repetitions that repeat nothing: runs of several seeds that went the same way, because the seed changes nothing in
+//! them.
 use prismux_trace::results::{FlowResult, RunResult};
 
 /// Whether two runs measured the same throughout, whatever their seeds, and whatever their transports are called.
