@@ -3,8 +3,8 @@ use crate::tunnel::Peer;
 use prismux_endpoint::Endpoint;
 use prismux_linux::clock::Clock;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_sealed::{Entropy, KeyPair, Limits, NoSession, Opened, PeerId, PublicKey, Refusal, SEED_BYTES};
-use prismux_sealed::{Reserved, SessionEvent, Sessions, Ticket, Transmit};
+use prismux_sealed::{Entropy, KeyPair, Limits, NoSession, OVERHEAD_BYTES, Opened, PeerId, PublicKey};
+use prismux_sealed::{Refusal, Reserved, SEED_BYTES, SessionEvent, Sessions, Ticket, Transmit};
 use prismux_units::{Duration, Instant};
 use prismux_wire::gre::SEAL_BYTES;
 use std::cell::RefCell;
@@ -23,7 +23,8 @@ struct State {
     sessions: Sessions,
     clock: Clock,
     pool: PacketPool,
-    sealed: Vec<u8>,
+    /// Header and packet put together.
+    plain: Vec<u8>,
 }
 
 /// A stream of randomness whose seed nobody can guess.
@@ -50,7 +51,7 @@ impl Sealing {
         let epoch = time_of_day.saturating_sub(clock.now().saturating_since(Instant::ZERO));
         let sessions = Sessions::new(keys, Limits::default(), epoch, os_entropy()?);
         let pool = PacketPool::new(datagram_bytes);
-        Ok(Self(Rc::new(RefCell::new(State { sessions, clock, pool, sealed: Vec::new() }))))
+        Ok(Self(Rc::new(RefCell::new(State { sessions, clock, pool, plain: Vec::new() }))))
     }
 
     /// Adds a peer: the first has number 0, and so on. False when it is there already.
@@ -123,9 +124,14 @@ impl Sealing {
     ) -> Result<(SocketAddr, PacketBuf), NoSession> {
         let state = &mut *self.0.borrow_mut();
         let now = state.clock.now();
-        let to = state.sessions.seal(now, PeerId(number), &[header, packet], &mut state.sealed)?;
+        let Reserved { to, keys, counter } = state.sessions.reserve(now, PeerId(number), true)?;
+        state.plain.clear();
+        state.plain.extend_from_slice(header);
+        state.plain.extend_from_slice(packet);
         // The pool is for the longest datagrams that the tunnel's MTU gives.
-        let datagram = state.pool.copy_of(&state.sealed).ok_or(NoSession::Handshaking)?;
+        let room = state.pool.take_of(state.plain.len() + OVERHEAD_BYTES);
+        let mut datagram = room.ok_or(NoSession::Handshaking)?;
+        keys.seal(counter, &state.plain, datagram.buffer_mut());
         Ok((to, datagram))
     }
 
