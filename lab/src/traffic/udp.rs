@@ -31,14 +31,21 @@ pub(crate) struct Pattern {
 }
 
 /// Pareto bursts and pauses, ns-2 semantics: the configured lengths are means, and a burst has at least one
-/// packet.
+/// packet. With the same seed they are those of the simulator.
 #[derive(Debug, Clone)]
 struct Bursts {
     stream: RandomStream,
     mean_packets: f64,
     mean_pause: Duration,
     shape: f64,
+    /// Packets of this burst that have not been sent.
     left: u64,
+}
+
+impl Bursts {
+    fn begin(&mut self) {
+        self.left = (self.stream.pareto(self.mean_packets, self.shape) + 0.5).max(1.0) as u64;
+    }
 }
 
 impl Pattern {
@@ -49,10 +56,11 @@ impl Pattern {
                 Some(Self { rate, packet_bytes: packet.as_u64() as u32, bursts: None })
             }
             Traffic::ParetoOnOff { rate, packet, on, off, shape } => {
-                let (packet_bytes, interval) = (packet.as_u64() as u32, rate.transmission_time(packet));
-                let mean_packets = on.as_secs_f64() / interval.as_secs_f64();
-                let stream = seed.stream(&format!("flow/{flow}/pareto"));
-                let bursts = Bursts { stream, mean_packets, mean_pause: off, shape, left: 0 };
+                let packet_bytes = packet.as_u64() as u32;
+                let mean_packets = on.as_secs_f64() * rate.as_bps() as f64 / (f64::from(packet_bytes) * 8.0);
+                let stream = seed.stream(&format!("flow/{flow}/bursts"));
+                let mut bursts = Bursts { stream, mean_packets, mean_pause: off, shape, left: 0 };
+                bursts.begin();
                 Some(Self { rate, packet_bytes, bursts: Some(bursts) })
             }
             _ => None,
@@ -63,13 +71,12 @@ impl Pattern {
     pub fn next_gap(&mut self) -> Duration {
         let interval = self.rate.transmission_time(ByteCount::new(u64::from(self.packet_bytes)));
         let Some(bursts) = &mut self.bursts else { return interval };
+        bursts.left -= 1;
         if bursts.left > 0 {
-            bursts.left -= 1;
             return interval;
         }
-        let packets = bursts.stream.pareto(bursts.mean_packets, bursts.shape).round().max(1.0);
-        bursts.left = packets as u64 - 1;
         let pause = bursts.stream.pareto(bursts.mean_pause.as_secs_f64(), bursts.shape);
+        bursts.begin();
         interval + Duration::from_secs_f64(pause)
     }
 
@@ -152,6 +159,28 @@ mod tests {
         let mut pattern = Pattern::of(&cbr, Seed(1), "f").unwrap();
         for _ in 0..3 {
             assert_eq!(pattern.next_gap(), Duration::from_micros(3750));
+        }
+    }
+
+    #[test]
+    fn bursts_are_those_that_the_simulator_has_with_the_same_seed() {
+        let pareto = Traffic::ParetoOnOff {
+            rate: Rate::from_mbps(2),
+            packet: ByteCount::new(1000),
+            on: Duration::from_millis(300),
+            off: Duration::from_millis(300),
+            shape: 1.5,
+        };
+        // What a flow called "load" has sent in the simulator within 10 s.
+        for (seed, packets) in [(1, 1547), (2, 1020), (3, 1251)] {
+            let mut pattern = Pattern::of(&pareto, Seed(seed), "load").unwrap();
+            let mut at = Duration::ZERO;
+            let mut sent = 0;
+            while at < Duration::from_secs(10) {
+                sent += 1;
+                at += pattern.next_gap();
+            }
+            assert_eq!(sent, packets, "seed {seed}");
         }
     }
 
