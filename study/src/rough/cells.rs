@@ -167,7 +167,7 @@ fn others(set: &'static str, links: LinkSet) -> impl Iterator<Item = Cell> {
 }
 
 /// Links like LTE's in motion, beside one another and beside a fixed one.
-fn cellular() -> [Cell; 3] {
+fn cellular() -> [Cell; 4] {
     let lte = |mbps: u64, name: &str| {
         let direction = |way: &str, bps: u64| {
             let mut random = Seed(TRACE_SEED).stream(&format!("rough/{name}/{way}"));
@@ -187,6 +187,7 @@ fn cellular() -> [Cell; 3] {
     let fixed = cell(String::new(), String::new(), &SET_B[1..]).links;
     [
         named("lte-16+5", "two links like LTE's in motion", vec![lte(16, "one"), lte(5, "two")]),
+        named("lte-5+16", "the same, and the slow one is used first", vec![lte(5, "two"), lte(16, "one")]),
         named("lte-10+10", "two links like LTE's in motion, alike", vec![lte(10, "three"), lte(10, "four")]),
         named(
             "lte-16+fixed-12",
