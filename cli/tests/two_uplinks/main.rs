@@ -21,6 +21,7 @@ mod outages;
 mod page;
 mod rights;
 mod transfer;
+mod workers;
 
 use network::{Machine, Network, ip, wait_for};
 use prismux_linux::privileges;
@@ -45,6 +46,7 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("neighbours_find_a_lender_by_multicast_dns_over_ipv4_and_ipv6", mdns::finds),
     ("whatever_fails_no_connection_is_lost", failover::nothing_is_lost),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
+    ("workers_at_both_ends_begin_in_a_download_and_carry_it_on", workers::both_ends),
     ("repairs_give_back_what_uplinks_lose_down_and_up", datagrams::lossy_lines),
 ];
 
