@@ -179,6 +179,8 @@ pub fn lossy_lines() {
     wait_for("both uplinks register", || links(network.home(), "up") == 2);
     network.lines.lost_of.iter().for_each(|lost_of| lost_of.store(50, Ordering::Relaxed));
     for (direction, sender) in [(Direction::Down, &network.server), (Direction::Up, network.home())] {
+        let overflowed = || network.lines.overflowed.load(Ordering::Relaxed) as u32;
+        let before = overflowed();
         let flow = Flow::towards(&network, direction, PINNED, 300.0);
         wait_for("most of it has come", || flow.came() > 2000);
         let (sent, arrivals) = flow.finish();
@@ -189,8 +191,11 @@ pub fn lossy_lines() {
         let missing = sent - numbers.len() as u32;
         let receipts = page(sender)["receipts"].as_array().unwrap().clone();
         let recovered: u64 = receipts.iter().filter_map(|link| link["recovered_packets"].as_u64()).sum();
-        println!("{missing} of {sent} missing, {recovered} recovered");
-        // Without repairs a fiftieth is.
-        assert!(missing * 100 < sent && recovered > 10, "{missing} of {sent}, {recovered}: {receipts:?}");
+        let overflowed = overflowed() - before;
+        println!("{missing} of {sent} missing, {recovered} recovered, {overflowed} found a queue full");
+        // Without repairs a fiftieth is. What a machine that stood still for a moment hands over at once is lost in a
+        // row, which no repair is meant for.
+        let given_up = missing.saturating_sub(overflowed);
+        assert!(given_up * 100 < sent && recovered > 10, "{missing} of {sent}, {recovered}: {receipts:?}");
     }
 }

@@ -32,6 +32,9 @@ pub struct Emulated {
     pub lost_of: Vec<AtomicU64>,
     /// Bytes that came out: towards the home and from it.
     pub carried: Vec<[AtomicU64; 2]>,
+    /// Packets that found a queue full, of all lines: more than the lines carry, or all that a machine that stood
+    /// still for a moment hands over at once.
+    pub overflowed: AtomicU64,
     ends: AtomicBool,
 }
 
@@ -41,7 +44,8 @@ impl Emulated {
         let carried = lines.iter().map(|_| Default::default()).collect();
         let slowness = lines.iter().map(|_| AtomicU64::new(1)).collect();
         let lost_of = lines.iter().map(|_| AtomicU64::default()).collect();
-        Self { lines, is_dead, slowness, lost_of, carried, ends: AtomicBool::new(false) }
+        let (overflowed, ends) = (AtomicU64::default(), AtomicBool::new(false));
+        Self { lines, is_dead, slowness, lost_of, carried, overflowed, ends }
     }
 
     /// What lines have carried, in bytes.
@@ -85,16 +89,18 @@ struct Pipe {
 }
 
 impl Pipe {
-    fn send(&mut self, now: Instant, line: Line, packet: &[u8]) {
+    /// Queues a packet; says whether there was room.
+    fn send(&mut self, now: Instant, line: Line, packet: &[u8]) -> bool {
         let queued = self.packets.iter().rev().take_while(|(leaves, ..)| *leaves > now);
         let queued_bytes: usize = queued.map(|(.., packet)| packet.len()).sum();
         if queued_bytes + packet.len() > line.queue_bytes {
-            return;
+            return false;
         }
         let seconds = packet.len() as f64 * 8.0 / (line.mbps * 1e6);
         let leaves = self.free_at.map_or(now, |at| at.max(now)) + Duration::from_secs_f64(seconds);
         self.free_at = Some(leaves);
         self.packets.push_back((leaves, leaves + line.delay, packet.to_vec()));
+        true
     }
 
     fn arrived(&mut self, now: Instant) -> Option<Vec<u8>> {
@@ -119,8 +125,8 @@ fn carry(ends: &[(Tun, Tun)], shared: &Emulated) {
                     pipe.came += 1;
                     let lost_of = shared.lost_of[n].load(Ordering::Relaxed);
                     let is_lost = pipe.came.checked_rem(lost_of) == Some(0);
-                    if !is_dead && !is_lost {
-                        pipe.send(Instant::now(), line, &buffer[..length]);
+                    if !is_dead && !is_lost && !pipe.send(Instant::now(), line, &buffer[..length]) {
+                        shared.overflowed.fetch_add(1, Ordering::Relaxed);
                     }
                 }
                 while let Some(packet) = pipe.arrived(Instant::now()) {
