@@ -43,6 +43,18 @@ pub(crate) const MAX_WORKERS: usize = 64;
 /// Jobs that wait for one worker: more than the lanes of a home with eight uplinks let pass, both ways.
 const QUEUE_JOBS: usize = 1024;
 
+/// Batches under way in a lane: with 64 packets each, what the ring of a network card holds. What arrives beyond that
+/// waits in its socket.
+const LANE_BATCHES: usize = 16;
+
+/// So many packets are sent or opened by the deciding thread itself when nothing of their lane is under way: waking a
+/// worker would take longer.
+const FEW_PACKETS: usize = 8;
+
+/// How long the deciding thread waits for a worker that does not keep up, so that packets queue in the kernel, before
+/// it drops them or looks after other things.
+const PATIENCE: Duration = Duration::from_millis(1);
+
 /// The workers of a daemon, which its sockets share; none when the deciding thread does it all.
 #[derive(Clone)]
 pub struct Workers(Rc<Crew>);

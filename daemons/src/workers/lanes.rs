@@ -1,25 +1,14 @@
 //! The deciding thread's part: one lane of a socket for each worker.
 use super::batch::{Batch, Exit, Failure};
 use super::hand::Hand;
-use super::{Job, Workers};
+use super::{FEW_PACKETS, Job, LANE_BATCHES, PATIENCE, Workers};
 use crate::tunnel::{Peer, Transport};
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_sealed::Reserved;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
-
-/// Batches under way in a lane: with 64 packets each, what the ring of a network card holds.
-const LANE_BATCHES: usize = 16;
-
-/// So many packets are sent by the deciding thread itself when nothing of their lane is under way: waking a worker
-/// would take longer.
-const FEW_PACKETS: usize = 8;
-
-/// How long the deciding thread waits for a worker that does not keep up, so that packets queue in the kernel, before
-/// they are dropped.
-const PATIENCE: Duration = Duration::from_millis(1);
+use std::time::Instant;
 
 /// What one socket sends by workers.
 pub(crate) struct Lanes {

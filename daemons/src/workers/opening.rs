@@ -1,6 +1,6 @@
 //! Datagrams on their way to a worker that opens them, and what was in them on its way back.
 use super::hand::Hand;
-use super::{Job, Workers};
+use super::{FEW_PACKETS, Job, LANE_BATCHES, PATIENCE, Workers};
 use crate::tunnel::sealing::Sealing;
 use prismux_linux::batch::Received;
 use prismux_linux::event_loop::BATCH_PACKETS;
@@ -8,16 +8,6 @@ use prismux_sealed::{Refusal, SessionKeys, Ticket};
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Duration;
-
-/// Batches under way of one lane. When there are more, datagrams wait in the socket.
-const LANE_BATCHES: usize = 16;
-
-/// So many are opened by the deciding thread itself when nothing of their lane is under way.
-const FEW_DATAGRAMS: usize = 8;
-
-/// How long the deciding thread waits for a worker that does not keep up before it looks after other things.
-const PATIENCE: Duration = Duration::from_millis(1);
 
 /// Datagrams of one socket and one lane, in order.
 pub(crate) struct Opening {
@@ -188,7 +178,7 @@ impl Openers {
     pub fn flush(&mut self, sealing: &Sealing, handle: &mut impl FnMut(Result<Opened<'_>, Refusal>)) {
         for number in 0..self.lanes.len() {
             let Some(lane) = self.lanes.get_mut(number) else { continue };
-            let is_little = lane.open.as_ref().is_some_and(|opening| opening.len() <= FEW_DATAGRAMS);
+            let is_little = lane.open.as_ref().is_some_and(|opening| opening.len() <= FEW_PACKETS);
             if lane.under_way > 0 || !is_little {
                 self.hand_over(number);
             } else if let Some(mut opening) = lane.open.take() {

@@ -146,13 +146,7 @@ fn several_senders_share_the_medium_and_nothing_is_lost_twice() {
 #[test]
 fn an_rts_reserves_the_whole_of_an_aggregate() {
     let mac = MacConfig { rts_threshold_bytes: 0, ..mac(4) };
-    let config = AirConfig {
-        radio: RadioConfig::wavelan(),
-        mac,
-        channels: Vec::new(),
-        energy: None,
-        reports_frames: true,
-    };
+    let config = AirConfig { reports_frames: true, ..AirConfig::new(RadioConfig::wavelan(), mac) };
     let place = |x_m| Mobility::Static(Position { x_m, y_m: 0.0 });
     let mut air: Air<u64> =
         Air::new(&config, named(vec![place(0.0), place(50.0)]), Seed(1)).expect("a possible air");
@@ -192,13 +186,7 @@ fn impossible_aggregates_are_refused_by_name() {
             "aggregates are of the standard, not of ns-2's rules",
         ),
     ] {
-        let config = AirConfig {
-            radio: RadioConfig::wavelan(),
-            mac,
-            channels: Vec::new(),
-            energy: None,
-            reports_frames: false,
-        };
+        let config = AirConfig::new(RadioConfig::wavelan(), mac);
         let refused = Air::<u64>::new(&config, Vec::new(), Seed(1)).map(drop);
         assert_eq!(refused, Err(AirError::Mac(what)));
     }

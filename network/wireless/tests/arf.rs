@@ -84,13 +84,7 @@ fn a_host_that_walks_away_is_sent_to_at_11_then_5_5_then_2_then_1_mbit_per_s() {
         $ns_ at 0.0 "$node_(1) setdest 260.0 0.0 2.0"
     "#;
     let hosts = parse_ns2("walk", walk, 2).expect("a good file");
-    let config = AirConfig {
-        radio: RadioConfig::wavelan(),
-        mac: mac(),
-        channels: Vec::new(),
-        energy: None,
-        reports_frames: true,
-    };
+    let config = AirConfig { reports_frames: true, ..AirConfig::new(RadioConfig::wavelan(), mac()) };
     let mut air: Air<u64> = Air::new(&config, named(hosts), Seed(3)).expect("a possible air");
     // Rates of frames, the present one and those that were answered.
     let (mut latest, mut answered) = (Rate::ZERO, Vec::new());
@@ -162,13 +156,7 @@ fn rates_of_no_standard_are_refused_by_name() {
             "automatic rate fallback must count to at least 1",
         ),
     ] {
-        let config = AirConfig {
-            radio: RadioConfig::wavelan(),
-            mac,
-            channels: Vec::new(),
-            energy: None,
-            reports_frames: false,
-        };
+        let config = AirConfig::new(RadioConfig::wavelan(), mac);
         let refused = Air::<u64>::new(&config, Vec::new(), Seed(1)).map(drop);
         assert_eq!(refused, Err(AirError::Mac(what)));
     }

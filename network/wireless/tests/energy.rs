@@ -19,13 +19,7 @@ fn row(batteries: &[Option<f64>], mac: MacConfig, energy: EnergyConfig) -> Resul
     for (host, battery_j) in hosts.iter_mut().zip(batteries) {
         host.battery_j = *battery_j;
     }
-    let config = AirConfig {
-        radio: RadioConfig::wavelan(),
-        mac,
-        channels: Vec::new(),
-        energy: Some(energy),
-        reports_frames: false,
-    };
+    let config = AirConfig { energy: Some(energy), ..AirConfig::new(RadioConfig::wavelan(), mac) };
     Air::new(&config, hosts, Seed(1))
 }
 
@@ -102,7 +96,7 @@ fn two_radios_of_a_host_end_together_when_their_battery_has_carried_what_both_dr
     (hosts[0].battery_j, hosts[2].rides_with) = (Some(1.0), Some(HostId(0)));
     (hosts[2].channel, hosts[3].channel) = (6, 6);
     let (radio, mac) = (RadioConfig::wavelan(), MacConfig::ns2());
-    let config = AirConfig { radio, mac, channels: Vec::new(), energy: Some(POWERS), reports_frames: false };
+    let config = AirConfig { energy: Some(POWERS), ..AirConfig::new(radio, mac) };
     let mut air = Air::new(&config, hosts, Seed(1)).expect("an air");
     // Two idle radios draw 0.2 W: 5 s, less what a packet costs by each.
     for (radio, to) in [(0, 1), (2, 3)] {

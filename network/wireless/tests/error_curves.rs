@@ -50,8 +50,7 @@ fn as_many_broadcasts_are_lost_in_noise_as_the_error_rate_of_dbpsk_says() {
 #[test]
 fn rates_without_curves_are_refused_by_name() {
     for mac in [MacConfig::ofdm(), MacConfig { data_rate: Rate::from_mbps(3), ..mac() }] {
-        let config =
-            AirConfig { radio: radio(4e-13), mac, channels: Vec::new(), energy: None, reports_frames: false };
+        let config = AirConfig::new(radio(4e-13), mac);
         let refused = Air::<u64>::new(&config, Vec::new(), prismux_endpoint::random::Seed(1)).map(drop);
         let what = "error curves are known for 802.11b's rates alone: 1, 2, 5.5 and 11 Mbit/s";
         assert_eq!(refused, Err(AirError::Radio(what)));

@@ -34,7 +34,7 @@ fn beside(radio: RadioConfig, mac: MacConfig) -> AirConfig {
 
 /// Of one kind.
 fn alone(radio: RadioConfig, mac: MacConfig) -> AirConfig {
-    AirConfig { radio, mac, channels: Vec::new(), energy: None, reports_frames: true }
+    AirConfig { reports_frames: true, ..AirConfig::new(radio, mac) }
 }
 
 /// Pairs of hosts with these names, which overlap in space.

@@ -31,13 +31,7 @@ fn hosts(stations: u32, polled: u32) -> Vec<HostConfig> {
 }
 
 fn air(mac: MacConfig, hosts: Vec<HostConfig>) -> Air<u64> {
-    let config = AirConfig {
-        radio: RadioConfig::wavelan(),
-        mac,
-        channels: Vec::new(),
-        energy: None,
-        reports_frames: true,
-    };
+    let config = AirConfig { reports_frames: true, ..AirConfig::new(RadioConfig::wavelan(), mac) };
     Air::new(&config, hosts, Seed(1)).expect("a possible air")
 }
 
@@ -240,13 +234,7 @@ fn cells_that_poll_on_channels_of_their_own_do_what_each_does_alone() {
 #[test]
 fn impossible_periods_and_lists_are_refused_by_name() {
     let refused = |mac: MacConfig, hosts: Vec<HostConfig>| {
-        let config = AirConfig {
-            radio: RadioConfig::wavelan(),
-            mac,
-            channels: Vec::new(),
-            energy: None,
-            reports_frames: false,
-        };
+        let config = AirConfig::new(RadioConfig::wavelan(), mac);
         Air::<u64>::new(&config, hosts, Seed(1)).map(drop).expect_err("impossible")
     };
     let role = |host: &str, what| AirError::Role { host: host.into(), what };

@@ -69,13 +69,7 @@ fn every_script_plays() {
 
 fn play(text: &str) -> Result<(), String> {
     let script = read(text)?;
-    let config = AirConfig {
-        radio: script.radio,
-        mac: script.mac,
-        channels: Vec::new(),
-        energy: None,
-        reports_frames: true,
-    };
+    let config = AirConfig { reports_frames: true, ..AirConfig::new(script.radio, script.mac) };
     let mut hosts = named(script.hosts.iter().map(|(_, place)| Mobility::Static(*place)).collect());
     for (host, (name, _)) in hosts.iter_mut().zip(&script.hosts) {
         host.name.clone_from(name);

@@ -29,7 +29,7 @@ fn hosts(slots: &[&[u32]]) -> Vec<HostConfig> {
 
 fn config(slots: SlotConfig) -> AirConfig {
     let mac = MacConfig { coordination: Coordination::Slots(slots), ..MacConfig::ns2() };
-    AirConfig { radio: RadioConfig::wavelan(), mac, channels: Vec::new(), energy: None, reports_frames: true }
+    AirConfig { reports_frames: true, ..AirConfig::new(RadioConfig::wavelan(), mac) }
 }
 
 #[test]

@@ -42,13 +42,7 @@ impl Places {
     pub fn new(network: &Network) -> Result<Self, Box<dyn Error>> {
         let hosts = network.kind.hosts();
         let radio = RadioConfig::wavelan();
-        let config = AirConfig {
-            radio,
-            mac: MacConfig::ns2(),
-            channels: Vec::new(),
-            energy: None,
-            reports_frames: false,
-        };
+        let config = AirConfig::new(radio, MacConfig::ns2());
         let movements = parse_ns2("movements", &network.movements, hosts as usize)?;
         let host = |(index, mobility)| HostConfig::new(format!("h{index}"), mobility);
         let air = Air::new(&config, movements.into_iter().enumerate().map(host).collect(), Seed(1))?;

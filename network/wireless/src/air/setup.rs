@@ -42,6 +42,11 @@ pub struct ChannelConfig {
 }
 
 impl AirConfig {
+    /// Radios of one kind on all channels, whose energy is not counted and whose frames are not reported.
+    pub const fn new(radio: RadioConfig, mac: MacConfig) -> Self {
+        Self { radio, mac, channels: Vec::new(), energy: None, reports_frames: false }
+    }
+
     /// The medium access on a channel.
     pub fn mac_on(&self, channel: u8) -> &MacConfig {
         self.channels.iter().find(|own| own.channel == channel).map_or(&self.mac, |own| &own.mac)

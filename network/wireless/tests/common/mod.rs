@@ -16,7 +16,7 @@ pub fn still(mac: MacConfig, places: &[(f64, f64)], seed: u64) -> Air<u64> {
 
 /// Hosts that move, without a report of frames.
 pub fn air(radio: RadioConfig, mac: MacConfig, hosts: Vec<Mobility>, seed: u64) -> Air<u64> {
-    let config = AirConfig { radio, mac, channels: Vec::new(), energy: None, reports_frames: false };
+    let config = AirConfig::new(radio, mac);
     Air::new(&config, named(hosts), Seed(seed)).expect("a possible air")
 }
 
