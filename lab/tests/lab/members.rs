@@ -188,8 +188,11 @@ pub fn leaves_in_good_order() {
     let links = &outcome.result.links;
     assert!(links["wwan2"].delivered_bytes > 300_000, "it carried its part: {links:?}");
     let proxy = &outcome.result.nodes["proxy"];
-    assert_eq!((proxy["losses_detected"], proxy["no_data_holes"]), (0, 0), "{proxy:?}");
-    assert_eq!(outcome.result.flows["download"].retransmitted_segments, 0);
+    // On a machine that stands still for a moment ACKs may overtake one another: a loss to the proxy, until it is shown
+    // to be none.
+    let false_losses = proxy["false_losses"];
+    assert_eq!((proxy["losses_detected"] - false_losses, proxy["no_data_holes"]), (0, 0), "{proxy:?}");
+    assert!(outcome.result.flows["download"].retransmitted_segments <= false_losses, "{proxy:?}");
     // While both links carried, the proxy held ACKs back, and the series tells.
     let held = &outcome.result.series.expect("a series").flows["download"].held_acks;
     assert!(held.len() > 20 && held[5..20].iter().any(|count| *count > 0), "{held:?}");
