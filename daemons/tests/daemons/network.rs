@@ -186,6 +186,14 @@ impl Drop for Network {
                     eprintln!("{name}: {}", String::from_utf8_lossy(&output.stdout));
                 }
             }
+            let all = [&self.sender, &self.proxy, &self.members[0], &self.members[1], &self.receiver];
+            for (name, space) in ["sender", "proxy", "m1", "m2", "receiver"].iter().zip(all) {
+                // Its last column counts what a socket had no room for.
+                let sockets = space.enter(|| std::fs::read_to_string("/proc/thread-self/net/udp"));
+                if let Ok(Ok(sockets)) = sockets {
+                    eprintln!("{name}: {sockets}");
+                }
+            }
         }
         let _ = std::fs::remove_dir_all(&self.directory);
     }
