@@ -243,7 +243,8 @@ fn claims_are_judged_and_reported_as_json() {
     assert!(energy.get("ci95").is_some() && energy.get("cause").is_some());
     let output = prismux(&["reproduce", "prism", "--only", "PR-060", "--markdown"]);
     let page = out(&output);
-    assert!(page.contains("| PR-060 | sim | energy | ~ 1275 J | 1269 | holds |"), "{page}");
+    assert!(page.starts_with("1 of 1 by arithmetic or read back hold.\n"), "{page}");
+    assert!(page.contains("| PR-060 | sim | energy | ~ 1275 J | 1269 | arithmetic | holds |"), "{page}");
 }
 
 #[test]
@@ -269,6 +270,12 @@ fn a_claim_about_the_design_of_a_study_needs_no_run() {
         (&report["claims"][0]["measured"], &report["claims"][0]["verdict"]),
         (&56.0.into(), &"holds".into())
     );
+    let kinds = &report["totals"][0]["kinds"];
+    assert_eq!(
+        (&report["claims"][0]["kind"], &kinds["read-back"]["holds"]),
+        (&"read-back".into(), &1.into())
+    );
+    assert_eq!(kinds["measured"]["claims"], 0);
 }
 
 #[test]

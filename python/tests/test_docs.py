@@ -1,10 +1,12 @@
 """The documentation: the tutorial runs, the site builds, the guides' examples work."""
 
 import html
+import json
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -14,7 +16,7 @@ from conftest import ROOT, Command, needs_browser
 from nbclient import NotebookClient
 
 import prismux
-from prismux.figures import Report
+from prismux.figures import Report, ReportError
 from prismux.figures.claims import page
 
 RESULTS = Path(__file__).parent / "data/claims-quick.json"
@@ -61,11 +63,37 @@ def test_the_claims_page_has_every_claim_and_counts_them() -> None:
         ("network-models", "(?:NM|AS|DM|HS|MM)", 56),
     ):
         claims = reports[system].claims
-        assert len(re.findall(rf"^\| {prefix}-\d{{3}} \|", text, re.M)) == len(claims) == number
-        holds = sum(claim.verdict == "holds" for claim in claims.values())
-        first = f"{holds} holds" if holds else f"{number} not yet"
-        assert f"{number} claims: {first}" in text
-        assert f"| [{system}](#{system}) | {number} | {holds} |" in text
+        rows = re.findall(rf"^\| {prefix}-\d{{3}} \|.*\| ([a-z ]+) \| \[?(\**[a-z-]+)[^|]*\|$", text, re.M)
+        assert len(rows) == len(claims) == number
+        # The totals are those of the rows of the page.
+        measured = [verdict for kind, verdict in rows if kind == "measured"]
+        others = [verdict for kind, verdict in rows if kind in ("arithmetic", "read back")]
+        assert len(measured) + len(others) == number
+        holds, also = measured.count("holds"), others.count("holds")
+        assert f"{number} claims: {holds} of {len(measured)} measured hold" in text
+        assert not others or f"; {also} of {len(others)} by arithmetic or read back hold" in text
+        assert re.search(rf"^\| \[{system}\]\(#{system}\) \| {number} \| {len(measured)} \| {holds} \|", text, re.M)
+        assert re.search(rf"^\| \[{system}\].* \| {len(others)} \| {also} \|$", text, re.M)
+
+
+def test_kinds_of_results_are_those_of_the_tables() -> None:
+    tables = [tomllib.loads(path.read_text()) for path in sorted((ROOT / "study/claims").glob("*.toml"))]
+    known = {claim["id"]: claim["kind"] for table in tables for claim in table["claim"]}
+    found = {claim.id: claim.kind for report in Report.load(RESULTS).values() for claim in report.claims.values()}
+    assert found == known and set(known.values()) == {"measured", "arithmetic", "read-back"}
+
+
+@pytest.mark.parametrize("kind", [None, "believed"])
+def test_a_claim_without_a_kind_is_refused(kind: str | None, tmp_path: Path) -> None:
+    data = json.loads(RESULTS.read_text())
+    if kind is None:
+        del data["claims"][7]["kind"]
+    else:
+        data["claims"][7]["kind"] = kind
+    path = tmp_path / "claims.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(ReportError, match="kind"):
+        Report.load(path)
 
 
 def test_a_claim_that_does_not_hold_says_why() -> None:
@@ -158,6 +186,9 @@ def test_claims_filter_and_show_their_verdicts_in_colour(site: Path, tmp_path: P
         browser.run("document.querySelectorAll('.claims-filter .verdict-differs').forEach((choice) => choice.click());")
         without = browser.run(shown)
         assert 0 < without < before
+        browser.run("document.querySelectorAll('.claims-filter .kind-measured').forEach((choice) => choice.click());")
+        assert 0 < browser.run(shown) < without, "what is by arithmetic or read back stays"
+        browser.run("document.querySelectorAll('.claims-filter .kind-measured').forEach((choice) => choice.click());")
         browser.run(
             "document.querySelectorAll('.claims-filter input').forEach((field) => {"
             " field.value = 'PR-0'; field.dispatchEvent(new Event('input')); });"

@@ -101,10 +101,9 @@ fn table(series: &Series) -> Table {
 }
 
 fn as_text(judged: &[Judged<'_>], answers: &[Answer]) -> String {
-    let mut table = Table::new(&["claim", "backend", "reported", "measured", "verdict", "metric"])
-        .align(1, Align::Left)
-        .align(4, Align::Left)
-        .align(5, Align::Left);
+    let columns = ["claim", "backend", "reported", "measured", "kind", "verdict", "metric"];
+    let mut table =
+        [1, 4, 5, 6].into_iter().fold(Table::new(&columns), |table, at| table.align(at, Align::Left));
     let mut causes = Vec::new();
     for (claim, judgements) in judged {
         for (judgement, answer) in judgements.iter().zip(answers) {
@@ -114,6 +113,7 @@ fn as_text(judged: &[Judged<'_>], answers: &[Answer]) -> String {
                 answer.backend.to_string(),
                 reported(claim),
                 measured,
+                claim.kind.name().to_string(),
                 verdict_name(judgement.verdict).to_string(),
                 shortened(&claim.metric, 44),
             ]);
@@ -125,5 +125,10 @@ fn as_text(judged: &[Judged<'_>], answers: &[Answer]) -> String {
             }
         }
     }
-    format!("{table}\n\n{}\n\n{}", causes.join("\n"), totals(judged))
+    let counts: Vec<String> = answers
+        .iter()
+        .enumerate()
+        .map(|(index, answer)| format!("{}: {}", answer.backend, totals(judged, index)))
+        .collect();
+    format!("{table}\n\n{}\n\n{}", causes.join("\n"), counts.join("\n"))
 }

@@ -30,7 +30,7 @@ def _row(claim: Claim) -> str:
     if claim.cause:
         verdict = f"[{verdict}](#{claim.id.lower()})"
     what = f"{claim.metric} ({claim.unit}); {claim.place}"
-    cells = (claim.id, _text(what), reported, _text(claim.measured), verdict)
+    cells = (claim.id, _text(what), reported, _text(claim.measured), claim.kind.replace("-", " "), verdict)
     return "| " + " | ".join(cells) + " |"
 
 
@@ -41,14 +41,32 @@ def _note(claims: Sequence[Claim]) -> str:
     return f"- {anchors}**{claims[0].id}{last}**: {claims[0].cause}"
 
 
+def _count(claims: Sequence[Claim], what: str) -> str:
+    """How many of some claims hold: "45 of 62 measured hold, 17 differ"."""
+    counts = Counter(claim.verdict for claim in claims)
+    names = {"differs": "differ", "not-testable": "not testable", "not-yet": "not yet"}
+    others = "".join(f", {counts[verdict]} {name}" for verdict, name in names.items() if counts[verdict])
+    return f"{counts['holds']} of {len(claims)} {what} hold{others}"
+
+
+def totals(claims: Sequence[Claim]) -> str:
+    """Return how many claims have which verdict, those that nothing here measures apart."""
+    measured, others = _apart(claims)
+    parts = [(measured, "measured"), (others, "by arithmetic or read back")]
+    return "; ".join(_count(some, what) for some, what in parts if some)
+
+
+def _apart(claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
+    measured = [claim for claim in claims if claim.kind == "measured"]
+    return measured, [claim for claim in claims if claim.kind != "measured"]
+
+
 def section(system: str, report: Report) -> str:
     """Return the claims of one system: how many hold, each with reported and measured value, then the causes."""
     claims = list(report.claims.values())
-    counts = Counter(claim.verdict for claim in claims)
-    summary = ", ".join(f"{counts[verdict]} {verdict.replace('-', ' ')}" for verdict in _VERDICTS if counts[verdict])
-    head = "| claim | what, and where | reported | measured | verdict |\n" + "|---" * 5 + "|"
+    head = "| claim | what, and where | reported | measured | kind | verdict |\n" + "|---" * 6 + "|"
     rows = "\n".join(_row(claim) for claim in claims)
-    parts = [f"## {system}\n\n{len(claims)} claims: {summary} (prismux {report.version}).\n\n{head}\n{rows}\n"]
+    parts = [f"## {system}\n\n{len(claims)} claims: {totals(claims)} (prismux {report.version}).\n\n{head}\n{rows}\n"]
     notes = [claim for claim in claims if claim.cause]
     if notes:
         parts.append(f"### Causes and remarks: {system}\n")
@@ -57,13 +75,16 @@ def section(system: str, report: Report) -> str:
 
 
 def overview(reports: Sequence[tuple[str, Report]]) -> str:
-    """Return the table of how many claims of each system have which verdict."""
-    lines = ["| system | claims | " + " | ".join(verdict.replace("-", " ") for verdict in _VERDICTS) + " |"]
-    lines.append("|---" + "|---:" * (len(_VERDICTS) + 1) + "|")
+    """Return the table of how many measured claims of each system have which verdict, and how many others hold."""
+    verdicts = " | ".join(verdict.replace("-", " ") for verdict in _VERDICTS)
+    lines = [f"| system | claims | measured | {verdicts} | by arithmetic or read back | of them hold |"]
+    lines.append("|---" + "|---:" * (len(_VERDICTS) + 4) + "|")
     for system, report in reports:
-        counts = Counter(claim.verdict for claim in report.claims.values())
-        cells = [f"[{system}](#{_anchor(system)})", str(len(report.claims))]
+        measured, others = _apart(list(report.claims.values()))
+        counts = Counter(claim.verdict for claim in measured)
+        cells = [f"[{system}](#{_anchor(system)})", str(len(report.claims)), str(len(measured))]
         cells += [str(counts[verdict]) for verdict in _VERDICTS]
+        cells += [str(len(others)), str(sum(claim.verdict == "holds" for claim in others))]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -78,6 +99,8 @@ def page(reports: Sequence[tuple[str, Report]]) -> str:
     intro = (
         "---\nhide: [toc]\n---\n\n# Claims\n\nWhat the papers report, and what was measured here. "
         "*Holds* and *differs* are judged by the rule of each claim; a claim that differs has its cause, one that "
-        "cannot be tested its reason: click on the verdict. `prismux reproduce all` prints the same.\n"
+        "cannot be tested its reason: click on the verdict. *Measured*: something runs, and what it does is counted; "
+        "*arithmetic*: formulas, printed numbers or a count of steps; *read back*: a setting or a constant of ours "
+        "implies it. The measured are counted apart. `prismux reproduce all` prints the same.\n"
     )
     return "\n".join([intro, overview(reports), *(section(system, report) for system, report in reports)])

@@ -126,6 +126,10 @@ class Drawing:
     curves: tuple[Curve, ...]
 
 
+#: What a verdict may rest on.
+KINDS = ("measured", "arithmetic", "read-back")
+
+
 @dataclass(frozen=True)
 class Claim:
     """What a paper reports, and what was measured."""
@@ -138,6 +142,8 @@ class Claim:
     reported: float | str
     #: "~" about equal, "<=" at most, ">=" at least, "shape" an ordering or a trend.
     comparison: str
+    #: "measured", "arithmetic" or "read-back": what the verdict rests on.
+    kind: str
     #: "holds", "differs", "not-testable" or "not-yet".
     verdict: str
     measured: float | str | None
@@ -245,6 +251,13 @@ def _spot(spot: Mapping[str, Any]) -> Spot:
     return Spot(spot["at"], spot["axis"], point)
 
 
+def _kind(claim: Mapping[str, Any]) -> str:
+    kind: str = claim["kind"]
+    if kind not in KINDS:
+        raise ReportError(f"{claim['id']} is of no known kind: {kind}")
+    return kind
+
+
 def _claim(claim: Mapping[str, Any]) -> Claim:
     return Claim(
         id=claim["id"],
@@ -253,6 +266,7 @@ def _claim(claim: Mapping[str, Any]) -> Claim:
         unit=claim["unit"],
         reported=claim["reported"],
         comparison=claim["comparison"],
+        kind=_kind(claim),
         verdict=claim["verdict"],
         measured=claim.get("measured"),
         cause=claim.get("cause"),

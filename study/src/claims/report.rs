@@ -1,17 +1,19 @@
-//! The answer: claims with their verdicts, and the tables behind them.
+//! The answer: claims with their verdicts, how many have which, and the tables behind them.
 
 mod drawing;
 mod markdown;
+#[cfg(test)]
+mod tests;
 
 pub use drawing::{Drawing, Line, Spot, SpotAxis};
 
 pub use super::Answer;
-pub use super::reported::{Claim, Comparison, Reported};
+pub use super::reported::{Claim, Comparison, Kind, Reported};
 use super::verdict::{Judgement, Verdict, judge};
 use crate::number::digits;
 use crate::statistics::Summary;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A table of measurements: rows are points, columns are quantities.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -114,14 +116,73 @@ pub fn measured(judgement: &Judgement) -> Option<String> {
     }
 }
 
-/// How many claims have which verdict.
-pub fn totals(judged: &[Judged<'_>]) -> String {
-    let count = |verdict| {
-        judged.iter().flat_map(|(_, all)| all).filter(|judgement| judgement.verdict == verdict).count()
-    };
-    let all = [Verdict::Holds, Verdict::Differs, Verdict::NotTestable, Verdict::NotYet];
-    let parts: Vec<String> = all.iter().map(|&v| format!("{} {}", count(v), verdict_name(v))).collect();
-    parts.join(", ")
+/// Claims by verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    counts: [usize; Verdict::ALL.len()],
+}
+
+impl Tally {
+    /// Of the claims of `kinds`, by the judgement of the backend at `answer`.
+    pub fn of(judged: &[Judged<'_>], answer: usize, kinds: &[Kind]) -> Self {
+        let wanted = |claim: &Claim| kinds.contains(&claim.kind);
+        let all = judged.iter().filter(|(claim, _)| wanted(claim)).filter_map(|(_, all)| all.get(answer));
+        let mut tally = Self::default();
+        for judgement in all {
+            for (count, verdict) in tally.counts.iter_mut().zip(Verdict::ALL) {
+                *count += usize::from(verdict == judgement.verdict);
+            }
+        }
+        tally
+    }
+
+    /// Claims of any verdict.
+    pub fn claims(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// Claims of this one.
+    pub fn with(&self, verdict: Verdict) -> usize {
+        Verdict::ALL.into_iter().zip(self.counts).filter(|(each, _)| *each == verdict).map(|(_, n)| n).sum()
+    }
+
+    /// "45 of 62 measured hold, 17 differ"; `what` is "measured".
+    fn in_words(&self, what: &str) -> String {
+        let mut text = format!("{} of {} {what} hold", self.with(Verdict::Holds), self.claims());
+        let others = [Verdict::Differs, Verdict::NotTestable, Verdict::NotYet];
+        for verdict in others.into_iter().filter(|verdict| self.with(*verdict) > 0) {
+            let name = if verdict == Verdict::Differs { "differ" } else { verdict_name(verdict) };
+            text += &format!(", {} {name}", self.with(verdict));
+        }
+        text
+    }
+
+    fn to_json(self) -> Value {
+        let names = Verdict::ALL.map(verdict_name).into_iter().zip(self.counts);
+        let counts = names.map(|(name, count)| (name.to_string(), count.into()));
+        let claims = ("claims".to_string(), self.claims().into());
+        Value::Object(std::iter::once(claims).chain(counts).collect())
+    }
+}
+
+/// How many claims have which verdict, by the judgement of the backend at `answer`: "45 of 62 measured hold, 17
+/// differ; 7 of 7 by arithmetic or read back hold".
+pub fn totals(judged: &[Judged<'_>], answer: usize) -> String {
+    let measured = Tally::of(judged, answer, &[Kind::Measured]);
+    let others = Tally::of(judged, answer, &[Kind::Arithmetic, Kind::ReadBack]);
+    let parts = [(measured, "measured"), (others, "by arithmetic or read back")];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(tally, _)| tally.claims() > 0)
+        .map(|(tally, what)| tally.in_words(what))
+        .collect();
+    parts.join("; ")
+}
+
+/// The same for programs: counts by verdict, for each kind.
+fn totals_json(judged: &[Judged<'_>], answer: usize) -> Map<String, Value> {
+    let of = |kind: Kind| (kind.name().to_string(), Tally::of(judged, answer, &[kind]).to_json());
+    Kind::ALL.map(of).into_iter().collect()
 }
 
 /// The reported value with its sign; words are shortened.
@@ -157,16 +218,20 @@ pub fn verdict_name(verdict: Verdict) -> &'static str {
 }
 
 /// One object. `claims`: with the first backend's judgement at the top level and every backend's under `backends`.
-/// `series`: the tables. `figures`: the curves. Each entry names its `system`. `errors`: experiments that test nothing.
+/// `totals`: how many claims of each kind have which verdict. `series`: the tables. `figures`: the curves. Each entry
+/// names its `system`. `errors`: experiments that test nothing.
 pub fn to_json(reports: &[Report]) -> String {
-    let (mut claims, mut series, mut figures) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut claims, mut counts, mut series, mut figures) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for report in reports {
         let Report { system, answers, .. } = report;
-        for (claim, judgements) in report.judged() {
-            claims.push(claim_json(system, claim, &judgements, answers));
+        let judged = report.judged();
+        for (claim, judgements) in &judged {
+            claims.push(claim_json(system, claim, judgements, answers));
         }
-        for answer in answers {
+        for (index, answer) in answers.iter().enumerate() {
             let backend = answer.backend;
+            let kinds = totals_json(&judged, index);
+            counts.push(json!({ "system": system, "backend": backend, "kinds": kinds }));
             let table = |table: &Series| json!({ "system": system, "backend": backend, "table": table });
             series.extend(answer.series.iter().map(table));
             let figure = |figure: &Drawing| json!({ "system": system, "backend": backend, "figure": figure });
@@ -176,7 +241,8 @@ pub fn to_json(reports: &[Report]) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let errors: Vec<String> = reports.iter().flat_map(Report::errors).collect();
     let value = json!({
-        "version": version, "claims": claims, "series": series, "figures": figures, "errors": errors,
+        "version": version, "claims": claims, "totals": counts, "series": series, "figures": figures,
+        "errors": errors,
     });
     value.to_string()
 }
@@ -190,7 +256,7 @@ fn claim_json(system: &str, claim: &Claim, judgements: &[Judgement], answers: &[
     }
     let by_backend =
         |(judgement, answer): (&Judgement, &Answer)| (answer.backend.to_string(), json!(judgement));
-    let all: serde_json::Map<_, _> = judgements.iter().zip(answers).map(by_backend).collect();
+    let all: Map<_, _> = judgements.iter().zip(answers).map(by_backend).collect();
     fields.insert("backends".to_string(), Value::Object(all));
     line
 }

@@ -23,6 +23,8 @@ pub struct Claim {
     pub reported: Reported,
     /// How a measured value compares with it.
     pub comparison: Comparison,
+    /// What a verdict rests on.
+    pub kind: Kind,
     /// Anything else.
     #[serde(default)]
     pub note: String,
@@ -53,6 +55,32 @@ pub enum Comparison {
     /// An ordering or a trend.
     #[serde(rename = "shape")]
     Shape,
+}
+
+/// What a verdict rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Something runs, and what it does is counted: a network, a model of one, a rule played to a protocol.
+    Measured,
+    /// Formulas, numbers that the source prints, or a count of the steps of an algorithm: nothing of ours is measured.
+    Arithmetic,
+    /// A setting or a constant of ours implies it: it could differ by a mistake alone.
+    ReadBack,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Measured, Self::Arithmetic, Self::ReadBack];
+
+    /// As in tables of claims and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Arithmetic => "arithmetic",
+            Self::ReadBack => "read-back",
+        }
+    }
 }
 
 /// The claims of the PRISM papers.

@@ -21,6 +21,11 @@ pub enum Verdict {
     NotYet,
 }
 
+impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Holds, Self::Differs, Self::NotTestable, Self::NotYet];
+}
+
 /// What an experiment says about one claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {

@@ -5,9 +5,13 @@ use std::fmt::Write;
 
 /// Verdicts first, then the tables behind them.
 pub(super) fn page(judged: &[Judged<'_>], answers: &[Answer]) -> String {
-    let mut page = format!("{}.\n\n", totals(judged));
-    page += "| claim | backend | metric | reported | measured | verdict | figures and causes |\n";
-    page += "|---|---|---|---|---|---|---|\n";
+    let mut page = String::new();
+    for (index, answer) in answers.iter().enumerate() {
+        let whose = if answers.len() > 1 { format!("{}: ", answer.backend) } else { String::new() };
+        let _ = write!(page, "{whose}{}.\n\n", totals(judged, index));
+    }
+    page += "| claim | backend | metric | reported | measured | kind | verdict | figures and causes |\n";
+    page += "|---|---|---|---|---|---|---|---|\n";
     for (claim, judgements) in judged {
         let reported = match &claim.reported {
             Reported::Number(_) => format!("{} {}", super::reported(claim), claim.unit),
@@ -26,6 +30,7 @@ pub(super) fn page(judged: &[Judged<'_>], answers: &[Answer]) -> String {
                 claim.metric.clone(),
                 reported.clone(),
                 measured(judgement).unwrap_or_else(|| "in figures".to_string()),
+                claim.kind.name().to_string(),
                 verdict_name(judgement.verdict).to_string(),
                 causes.join("; "),
             ];
