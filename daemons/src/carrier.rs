@@ -46,6 +46,7 @@ pub(crate) struct Striping {
     pub core: Core,
     /// As of the last time it was drained.
     deadline: Option<Deadline>,
+    /// What new connections are told that passes.
     inner_mtu_bytes: usize,
     /// Where both ends know how.
     spreading: Option<Spreading>,
@@ -79,6 +80,11 @@ impl Striping {
     /// The connections that carry most now.
     pub fn busiest(&self, now: Instant) -> Vec<Busy> {
         self.busiest.shown(now)
+    }
+
+    /// New connections are told that packets of up to so many bytes pass.
+    pub fn set_mtu(&mut self, inner_mtu_bytes: usize) {
+        self.inner_mtu_bytes = inner_mtu_bytes;
     }
 
     /// When [`Striping::expire`] has something to do.

@@ -122,11 +122,12 @@ impl Wakes<'_> {
 
 /// A running daemon.
 pub struct Daemon<R: Role> {
+    /// Goes first, and what it has changed on the host with it: whoever waits for its end waits for the socket to go.
+    role: R,
     event_loop: EventLoop,
     status: StatusServer,
     commands: CommandServer,
     web: Web,
-    role: R,
 }
 
 /// Runs a daemon until SIGINT or SIGTERM.
@@ -170,7 +171,7 @@ impl<R: Role> Daemon<R> {
         if R::KERNEL_FORWARDS {
             warn_unless_forwarding();
         }
-        Ok(Self { event_loop, status, commands, web, role })
+        Ok(Self { role, event_loop, status, commands, web })
     }
 
     /// A handle that ends [`Daemon::run`] from another thread.

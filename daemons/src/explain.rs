@@ -92,6 +92,9 @@ pub fn sentence(page: &Value) -> String {
     }
     let mut facts = vec![why];
     facts.extend(page["rate_bps"].as_f64().map(|bps| format!("{:.1} Mbit/s learned", bps / 1e6)));
+    facts.extend(
+        page["path_mtu_bytes"].as_u64().map(|bytes| format!("takes packets of {bytes} bytes at most")),
+    );
     facts.extend(page["min_rtt_s"].as_f64().map(|s| format!("round trip {:.0} ms", s * 1e3)));
     facts.extend(
         page["loss"].as_f64().filter(|loss| *loss > 0.0).map(|loss| format!("{:.1} % lost", loss * 100.0)),
@@ -111,6 +114,9 @@ mod tests {
             "state": "active", "reason": "carries traffic", "rate_bps": 18_400_000, "min_rtt_s": 0.041, "loss": 0.0 });
         assert_eq!(sentence(&used), "wan0 is used: carries traffic, 18.4 Mbit/s learned, round trip 41 ms.");
         assert_eq!(link(&used).used, Use::Used);
+        let narrow = json!({ "name": "wan1", "up": true, "state": "active", "reason": "carries traffic",
+            "path_mtu_bytes": 1400 });
+        assert_eq!(sentence(&narrow), "wan1 is used: carries traffic, takes packets of 1400 bytes at most.");
         let standby = json!({ "name": "wan1", "up": true, "state": "standby", "reason": "loses too many packets",
             "loss": 0.31 });
         assert_eq!(sentence(&standby), "wan1 is not used now: loses too many packets, 31.0 % lost.");

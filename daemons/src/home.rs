@@ -12,11 +12,12 @@
 //! * `uplink`: one of them. `links`: registration, receipts, silence and return of them all.
 //! * `inlet`: packets from the kernel and from the gateway. `outlet`: carrying out the core's verdicts.
 //! * `shares`: what owners of uplinks allow. `routes`: what goes where. `session`: what outlives a restart.
-//!   `report`: the status page.
+//!   `report`: the status page. `paths`: how large packets may be.
 
 mod inlet;
 mod links;
 mod outlet;
+mod paths;
 mod report;
 pub(crate) mod routes;
 mod session;

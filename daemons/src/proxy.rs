@@ -26,6 +26,7 @@ mod limits;
 pub mod members;
 pub(crate) mod meters;
 pub(crate) mod outlet;
+mod paths;
 mod receivers;
 pub mod recorder;
 mod registry;

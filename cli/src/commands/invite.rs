@@ -123,7 +123,7 @@ pub(crate) fn join(arguments: &JoinArguments) -> Result<(), Failure> {
         return Err(Failure::Failed(message));
     }
     let uplinks = match &arguments.uplink[..] {
-        [] => devices_with_default_route()?,
+        [] => devices_with_default_route(invitation.endpoint.is_ipv6())?,
         named => named.to_vec(),
     };
     if uplinks.is_empty() {
@@ -163,9 +163,10 @@ pub(crate) fn join(arguments: &JoinArguments) -> Result<(), Failure> {
     Ok(print(format!("{} is written: uplinks {}. Next: prismux up", file.display(), uplinks.join(", ")))?)
 }
 
-/// Devices that packets to anywhere may leave by, in the routing table's order.
-fn devices_with_default_route() -> Result<Vec<String>, Failure> {
-    let shown = netconf::ip("-4 route show default").map_err(Failure::failed)?;
+/// Devices that packets of a family may leave by to anywhere, in the routing table's order.
+fn devices_with_default_route(is_ipv6: bool) -> Result<Vec<String>, Failure> {
+    let family = if is_ipv6 { "-6" } else { "-4" };
+    let shown = netconf::ip(&format!("{family} route show default")).map_err(Failure::failed)?;
     let mut devices: Vec<String> = Vec::new();
     // "default via 192.0.2.1 dev eth0 proto dhcp ..."
     for line in shown.lines() {

@@ -3,7 +3,7 @@ use prismux_linux::process;
 use prismux_linux::tun::Tun;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,8 @@ pub struct Emulated {
     pub slowness: Vec<AtomicU64>,
     /// Of so many packets each line loses one, in either direction; 0 for none.
     pub lost_of: Vec<AtomicU64>,
+    /// Longer packets vanish on each line, and nobody is told.
+    pub widest: Vec<AtomicUsize>,
     /// Bytes that came out: towards the home and from it.
     pub carried: Vec<[AtomicU64; 2]>,
     /// Packets that found a queue full, of all lines: more than the lines carry, or all that a machine that stood
@@ -44,8 +46,9 @@ impl Emulated {
         let carried = lines.iter().map(|_| Default::default()).collect();
         let slowness = lines.iter().map(|_| AtomicU64::new(1)).collect();
         let lost_of = lines.iter().map(|_| AtomicU64::default()).collect();
+        let widest = lines.iter().map(|_| AtomicUsize::new(usize::MAX)).collect();
         let (overflowed, ends) = (AtomicU64::default(), AtomicBool::new(false));
-        Self { lines, is_dead, slowness, lost_of, carried, overflowed, ends }
+        Self { lines, is_dead, slowness, lost_of, widest, carried, overflowed, ends }
     }
 
     /// What lines have carried, in bytes.
@@ -124,7 +127,8 @@ fn carry(ends: &[(Tun, Tun)], shared: &Emulated) {
                 while let Ok(length) = from.read(&mut buffer) {
                     pipe.came += 1;
                     let lost_of = shared.lost_of[n].load(Ordering::Relaxed);
-                    let is_lost = pipe.came.checked_rem(lost_of) == Some(0);
+                    let is_too_wide = length > shared.widest[n].load(Ordering::Relaxed);
+                    let is_lost = is_too_wide || pipe.came.checked_rem(lost_of) == Some(0);
                     if !is_dead && !is_lost && !pipe.send(Instant::now(), line, &buffer[..length]) {
                         shared.overflowed.fetch_add(1, Ordering::Relaxed);
                     }

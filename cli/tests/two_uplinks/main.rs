@@ -19,6 +19,7 @@ mod measure;
 mod network;
 mod outages;
 mod page;
+mod paths;
 mod rights;
 mod transfer;
 mod workers;
@@ -47,12 +48,21 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("whatever_fails_no_connection_is_lost", failover::nothing_is_lost),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),
     ("workers_at_both_ends_begin_in_a_download_and_carry_it_on", workers::both_ends),
+    ("networks_behind_a_home_have_ipv6_over_uplinks_with_ipv4", paths::ipv6_inside),
+    ("a_gateway_is_reached_by_ipv6_alone", paths::ipv6_outside),
+    ("a_path_takes_1400_bytes_and_a_router_says_so", paths::narrow_and_told),
+    ("a_path_takes_1400_bytes_and_nobody_says_so", paths::narrow_and_silent),
+    ("a_path_that_takes_less_in_the_middle_of_a_transfer_is_noticed", paths::narrower_under_way),
     ("repairs_give_back_what_uplinks_lose_down_and_up", datagrams::lossy_lines),
 ];
 
 /// What judges how much each line carries, one after the other, so that none slows another down.
 const ALONE: &[Test] = &[
     ("two_homes_at_one_gateway_do_not_disturb_each_other", two_homes),
+    (
+        "transfers_get_their_share_of_both_uplinks_by_ipv4_and_ipv6_and_past_a_narrow_path",
+        paths::share_of_the_sum,
+    ),
     ("datagrams_of_a_quick_flow_use_both_uplinks_and_keep_their_order", datagrams::quick_flow),
 ];
 
@@ -94,12 +104,21 @@ fn commands() -> Vec<(&'static str, &'static str)> {
 
 /// Types the guide's commands up to `end`, and from it on returns those that are left.
 fn type_until(network: &Network, end: &str) -> Vec<(&'static str, &'static str)> {
+    type_otherwise(network, end, str::to_owned)
+}
+
+/// As [`type_until`], each line as `edit` has it.
+fn type_otherwise(
+    network: &Network,
+    end: &str,
+    edit: impl Fn(&str) -> String,
+) -> Vec<(&'static str, &'static str)> {
     let commands = commands();
     let end = commands.iter().position(|(_, line)| *line == end).expect("the command is in the guide");
     let mut invitation = String::new();
     for (host, line) in &commands[..end] {
         let machine = if *host == "server" { &network.server } else { network.home() };
-        let said = machine.run(&line.replace("INVITATION", invitation.trim()));
+        let said = machine.run(&edit(line).replace("INVITATION", invitation.trim()));
         if line.starts_with("prismux invite") {
             invitation = said;
         }

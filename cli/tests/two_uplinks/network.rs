@@ -33,7 +33,7 @@ pub struct Network {
     pub server: Machine,
     pub sites: Vec<Site>,
     pub lines: Arc<Emulated>,
-    _core: Namespace,
+    pub core: Namespace,
     _emulator: Emulator,
 }
 
@@ -41,7 +41,7 @@ pub struct Network {
 pub struct Site {
     pub home: Machine,
     pub lan: Namespace,
-    _providers: [Namespace; 2],
+    pub providers: [Namespace; 2],
 }
 
 impl Network {
@@ -62,7 +62,7 @@ impl Network {
         let sites = (0..homes).map(|n| Site::new(&core, 2 * n, &mut ends)).collect();
         let lines = Arc::new(Emulated::new(LINES.repeat(homes)));
         let emulator = Emulator::start(ends, Arc::clone(&lines));
-        Self { internet, server, sites, lines, _core: core, _emulator: emulator }
+        Self { internet, server, sites, lines, core, _emulator: emulator }
     }
 
     /// The first home.
@@ -130,7 +130,7 @@ impl Site {
             nat(provider);
             default_route(&home.space, n);
         }
-        Self { home, lan, _providers: providers }
+        Self { home, lan, providers }
     }
 }
 
@@ -146,7 +146,8 @@ pub fn space() -> Namespace {
 }
 
 fn forward(router: &Namespace) {
-    router.enter(|| set("ipv4/ip_forward=1")).unwrap();
+    let settings = ["ipv4/ip_forward=1", "ipv6/conf/all/forwarding=1"];
+    router.enter(|| settings.iter().for_each(|setting| set(setting))).unwrap();
 }
 
 fn default_route(home: &Namespace, n: usize) {

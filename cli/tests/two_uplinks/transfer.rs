@@ -37,7 +37,12 @@ impl Transfer {
 
     /// Between the network behind the home of this number and the internet.
     pub fn start_at(network: &Network, home: usize, direction: Direction, bytes: u64) -> Self {
-        let listener = network.internet.enter(|| TcpListener::bind((INTERNET, 0))).unwrap().unwrap();
+        Self::start_with(network, home, INTERNET, direction, bytes)
+    }
+
+    /// Between the network behind the home of this number and a host in the internet.
+    pub fn start_with(network: &Network, home: usize, host: &str, direction: Direction, bytes: u64) -> Self {
+        let listener = network.internet.enter(|| TcpListener::bind((host, 0))).unwrap().unwrap();
         let address = listener.local_addr().unwrap();
         let lan = network.sites[home].lan.clone();
         let connecting =

@@ -181,8 +181,12 @@ impl HomeConfig {
 
     /// The MTU of the TUN device in bytes.
     pub fn tun_mtu_bytes(&self) -> usize {
-        let around_bytes = self.overhead_bytes() + self.datagrams.order_bytes() + self.repair_bytes();
-        self.tun.mtu.unwrap_or(self.path_mtu - around_bytes)
+        self.tun.mtu.unwrap_or(self.path_mtu - self.around_bytes())
+    }
+
+    /// Bytes that may stand around a packet of the TUN device on a line.
+    pub fn around_bytes(&self) -> usize {
+        self.overhead_bytes() + self.datagrams.order_bytes() + self.repair_bytes()
     }
 
     /// The home's addresses as ranges of one.

@@ -1,5 +1,6 @@
 //! The uplinks of a home: when the gateway knows them, when they fall silent, and when they are used again.
 use super::Home;
+use super::paths::PATH_ASKER;
 use super::uplink::Uplink;
 use crate::member::registration::{Answer, RegistrationEvent};
 use crate::tunnel::control::{Accept, ControlError, Message, Probe, Token};
@@ -40,6 +41,7 @@ impl Home {
             self.drain_registration(now, index);
             self.session_events(now, index);
             self.expire_liveness(now, index);
+            self.expire_path(now, index);
             self.outlet.serve(now, index);
         }
         for link in self.outlet.meters.to_repair(now) {
@@ -73,6 +75,7 @@ impl Home {
             RegistrationEvent::ReceiptsOffered { epoch } => return uplink.receipts.offered(now, epoch),
             RegistrationEvent::Registered => {
                 uplink.liveness.end_silence();
+                uplink.path.begin(now);
                 uplink.refused = None;
                 None
             }
@@ -93,6 +96,7 @@ impl Home {
         if !registered {
             self.leave(now, index);
         }
+        self.tell_mtu();
         self.lead_traffic();
         let (member, proxy) = (device.into(), self.config.gateway.endpoint.to_string().into());
         let cause = cause.map(Into::into);
@@ -219,6 +223,8 @@ impl Home {
             Ok(Message::Probe(probe)) if probe.asker != ASKER => {
                 self.send_control(now, index, &Message::Echo(probe));
             }
+            Ok(Message::PathProbe(probe, _)) => self.path_asked(now, index, probe),
+            Ok(Message::Echo(probe)) if probe.asker == PATH_ASKER => self.path_answered(index, probe),
             Ok(Message::Echo(probe)) if probe.asker == ASKER => self.echoed(now, index, probe),
             Ok(_) | Err(ControlError::Malformed | ControlError::BadTag) => {
                 return Err(DropReason::MalformedControl);
@@ -271,6 +277,7 @@ impl Home {
         let Some(uplink) = self.uplink(index) else { return };
         if uplink.liveness.answered(probe.number) && uplink.is_registered() {
             uplink.refused = None;
+            uplink.path.begin(now);
             let device = uplink.config.device.clone();
             self.tell_link(now, device, LinkState::Active, None);
             self.rank(now);
@@ -298,7 +305,7 @@ impl Home {
         }
     }
 
-    fn send_control(&mut self, now: Instant, index: usize, message: &Message) {
+    pub(super) fn send_control(&mut self, now: Instant, index: usize, message: &Message) {
         let device = (&self.outlet.tun, &self.outlet.pool);
         if let Some(uplink) = self.outlet.uplinks.get_mut(index) {
             uplink.send_control(now, message, device, &mut self.outlet.drops);

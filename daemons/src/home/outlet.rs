@@ -109,6 +109,7 @@ impl Outlet {
         if sequence.is_some() {
             uplink.liveness.sent(now);
         }
+        uplink.path.sent(now);
         // Seen from the gateway, as on its page: forward is towards the home.
         uplink.traffic.return_packets += 1;
         uplink.traffic.return_bytes += packet.len() as u64;

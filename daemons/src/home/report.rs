@@ -54,6 +54,8 @@ struct Link<'a> {
     /// Why nothing leaves by it, in the kernel's words.
     refused: Option<&'a str>,
     rtt_s: Option<f64>,
+    /// The largest packet that its line takes on the way up, where that is less than the largest there may be.
+    path_mtu_bytes: Option<usize>,
     tier: &'static str,
     /// Why it is not to be used for now.
     rests: Option<String>,
@@ -107,6 +109,7 @@ fn link<'a>(number: u8, uplink: &'a Uplink, accounts: &Accounts, status: Option<
         silent: uplink.liveness.is_silent(),
         refused: uplink.refused.as_deref(),
         rtt_s: uplink.registration.rtt().map(Duration::as_secs_f64),
+        path_mtu_bytes: uplink.path.limit(),
         tier: uplink.config.tier.name(),
         rests: uplink.rests(),
         booked: accounts.booked(uplink.account.link(), uplink.share.terms()),

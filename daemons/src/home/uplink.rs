@@ -7,6 +7,7 @@ use crate::member::registration::{Intervals, Registration, State};
 use crate::proxy::members::Traffic;
 use crate::receipts::Receipts;
 use crate::tunnel::control::{Message, Token};
+use crate::tunnel::path_mtu::PathSearch;
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{
     self, Frame, SEALED_ROOM_BYTES, SendError, SocketOptions, TunnelReceiver, TunnelSender,
@@ -42,6 +43,8 @@ pub(super) struct Uplink {
     pub name: String,
     pub registration: Registration,
     pub liveness: Liveness,
+    /// How large packets may be that go up by it.
+    pub path: PathSearch,
     /// Receipts for what comes over it.
     pub receipts: Receipts,
     pub traffic: Traffic,
@@ -112,6 +115,7 @@ impl Uplink {
             registration,
             name,
             liveness: Liveness::default(),
+            path: PathSearch::new(mtu_bytes + config.around_bytes()),
             receipts: Receipts::new(config.overhead_bytes() - SEQUENCE_BYTES).within(MAX_RECEIPT_WAIT),
             traffic: Traffic::default(),
             carried: Carried::default(),
@@ -220,7 +224,8 @@ impl Uplink {
         let sealing = self.sealing().and_then(Sealing::deadline);
         let used_up = self.is_used_up().then_some(Instant::ZERO);
         let shaped = self.shaper.as_ref().and_then(Shaper::deadline);
-        [used_up, shaped, call, retry, sealing, self.receipts.deadline(), self.liveness.deadline()]
+        let path = self.path.deadline().filter(|_| self.is_registered());
+        [path, used_up, shaped, call, retry, sealing, self.receipts.deadline(), self.liveness.deadline()]
             .into_iter()
             .flatten()
             .min()
@@ -290,6 +295,11 @@ impl Uplink {
         {
             drops.count(DropReason::NoLink);
         }
+    }
+
+    /// Holds back what is larger than its path takes, as far as that is known.
+    pub fn limit_path(&mut self) {
+        self.sender.limit_path(self.gateway, self.path.limit());
     }
 
     /// A gateway that does not answer may have been restarted, and lost its keys.

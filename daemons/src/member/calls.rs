@@ -74,6 +74,7 @@ impl Member {
                 | Message::Offer(_)
                 | Message::Receipt(_)
                 | Message::Probe(_)
+                | Message::PathProbe(..)
                 | Message::Lost(_),
             )
             | Err(control::ControlError::Malformed) => {

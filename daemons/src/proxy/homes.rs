@@ -8,6 +8,7 @@ use super::meters::Meters;
 use crate::receipts::{Receipts, RecoveredPacket};
 use crate::tunnel::Peer;
 use crate::tunnel::control::{Lost, Message, Probe};
+use crate::tunnel::path_mtu::PathSearch;
 use crate::tunnel::socket::Frame;
 use prismux_prism::{LinkConfig, LinkId};
 use prismux_receipts::Receipt;
@@ -18,6 +19,8 @@ use prismux_units::{Duration, Instant};
 
 /// Who asks, in a probe of the gateway's.
 const ASKER: u64 = 0;
+/// And in one of a size.
+pub(super) const PATH_ASKER: u64 = 2;
 
 /// The links of a proxy that are uplinks of homes.
 #[derive(Debug, Default)]
@@ -29,11 +32,19 @@ pub(super) struct HomeLinks {
 struct HomeLink {
     receipts: Receipts,
     liveness: Liveness,
+    /// How large packets may be that go down by it.
+    path: PathSearch,
 }
 
 impl HomeLinks {
     /// The member of `link` numbers what it sends from now on; receipts name `epoch`.
-    fn agree(&mut self, now: Instant, link: LinkId, overhead_bytes: usize, epoch: u32) {
+    fn agree(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        (overhead_bytes, widest_bytes): (usize, usize),
+        epoch: u32,
+    ) {
         let index = usize::from(link.0);
         if self.by_link.len() <= index {
             self.by_link.resize_with(index + 1, || None);
@@ -41,9 +52,22 @@ impl HomeLinks {
         let mut receipts = Receipts::new(overhead_bytes).within(MAX_RECEIPT_WAIT);
         receipts.offered(now, epoch);
         if let Some(place) = self.by_link.get_mut(index) {
-            let liveness = place.take().map_or_else(Liveness::default, |old| old.liveness);
-            *place = Some(HomeLink { receipts, liveness });
+            let new = || (Liveness::default(), PathSearch::new(widest_bytes));
+            let (liveness, path) = place.take().map_or_else(new, |old| (old.liveness, old.path));
+            let mut home = HomeLink { receipts, liveness, path };
+            home.path.begin(now);
+            *place = Some(home);
         }
+    }
+
+    /// How large packets may be that go down by a link.
+    pub fn path(&mut self, link: LinkId) -> Option<&mut PathSearch> {
+        self.of(link).map(|home| &mut home.path)
+    }
+
+    /// The largest packet that a link takes on the way down, where that is less than the largest there may be.
+    pub fn path_mtu_bytes(&self, link: LinkId) -> Option<usize> {
+        self.by_link.get(usize::from(link.0))?.as_ref()?.path.limit()
     }
 
     fn of(&mut self, link: LinkId) -> Option<&mut HomeLink> {
@@ -61,6 +85,7 @@ impl HomeLinks {
     pub fn sent(&mut self, now: Instant, link: LinkId) {
         if let Some(home) = self.of(link) {
             home.liveness.sent(now);
+            home.path.sent(now);
         }
     }
 
@@ -110,7 +135,7 @@ impl HomeLinks {
 
     /// When something is due.
     pub fn deadline(&self) -> Option<Instant> {
-        let of = |home: &HomeLink| [home.receipts.deadline(), home.liveness.deadline()];
+        let of = |home: &HomeLink| [home.receipts.deadline(), home.liveness.deadline(), home.path.deadline()];
         self.by_link.iter().flatten().flat_map(of).flatten().min()
     }
 
@@ -143,7 +168,8 @@ impl Turn<'_> {
     pub(super) fn agree_return(&mut self, now: Instant, link: LinkId, peer: Peer, counter: u64) -> u32 {
         let epoch = counter as u32;
         if self.links.home.is_some() {
-            self.links.homes.agree(now, link, peer.overhead_bytes(), epoch);
+            let widest_bytes = self.config.tun_mtu_bytes() + self.config.overhead_bytes();
+            self.links.homes.agree(now, link, (peer.overhead_bytes(), widest_bytes), epoch);
         }
         epoch
     }
@@ -173,6 +199,7 @@ impl Turn<'_> {
         for (link, number) in self.links.homes.probes(now) {
             self.send_to(link, &Message::Probe(Probe { asker: ASKER, number }));
         }
+        self.expire_paths(now);
     }
 
     /// Receipts for what came over uplinks of homes.
@@ -182,7 +209,7 @@ impl Turn<'_> {
         }
     }
 
-    fn send_to(&mut self, link: LinkId, message: &Message) {
+    pub(super) fn send_to(&mut self, link: LinkId, message: &Message) {
         if let Some(peer) = self.links.members.get(link).filter(|member| member.up).map(|member| member.peer)
         {
             self.reply(peer, message);
@@ -224,6 +251,7 @@ impl Turn<'_> {
 
     /// Has the core use the living links of the best tier, and after that no longer those of others.
     pub(super) fn rank(&mut self, now: Instant) {
+        self.tell_mtu();
         let in_use = self.tier_in_use();
         let lives = |member: &&Member| self.lives(member);
         let (wanted, others): (Vec<_>, Vec<_>) =
@@ -246,14 +274,14 @@ impl Turn<'_> {
     }
 
     /// The uplink that `peer` is, if it has registered.
-    fn uplink_of(&mut self, now: Instant, peer: Peer) -> Option<LinkId> {
+    pub(super) fn uplink_of(&mut self, now: Instant, peer: Peer) -> Option<LinkId> {
         self.links.home.as_ref()?;
         self.links.members.heard(now, peer, 0)
     }
 
     /// A home or a member asks whether packets pass.
     pub(super) fn probed(&mut self, now: Instant, peer: Peer, probe: Probe) {
-        if probe.asker == ASKER {
+        if [ASKER, PATH_ASKER].contains(&probe.asker) {
             return self.refuse(now, peer, DropReason::MalformedControl);
         }
         match self.links.members.heard(now, peer, 0) {
@@ -268,10 +296,15 @@ impl Turn<'_> {
 
     /// A probe of the gateway's was answered.
     pub(super) fn echoed(&mut self, now: Instant, peer: Peer, probe: Probe) {
-        let Some(link) = self.uplink_of(now, peer).filter(|_| probe.asker == ASKER) else {
+        let known = [ASKER, PATH_ASKER].contains(&probe.asker);
+        let Some(link) = self.uplink_of(now, peer).filter(|_| known) else {
             return self.refuse(now, peer, DropReason::MalformedControl);
         };
+        if probe.asker == PATH_ASKER {
+            return self.path_answered(link, probe);
+        }
         if self.links.homes.of(link).is_some_and(|home| home.liveness.answered(probe.number)) {
+            self.begin_path(now, link);
             self.tell_link(now, link, LinkState::Active, None);
             self.rank(now);
         }

@@ -135,7 +135,7 @@ impl Turn<'_> {
             }
             Ok(Message::Offer(offer)) => self.offered(now, frame.peer, &offer),
             Ok(Message::Receipt(receipt)) => self.receipt(now, frame.peer, &receipt),
-            Ok(Message::Probe(probe)) => self.probed(now, frame.peer, probe),
+            Ok(Message::Probe(probe) | Message::PathProbe(probe, _)) => self.probed(now, frame.peer, probe),
             Ok(Message::Echo(probe)) => self.echoed(now, frame.peer, probe),
             Ok(Message::Lost(lost)) => self.told_lost(now, frame.peer, &lost),
             Ok(Message::Welcome(_) | Message::Challenge(_) | Message::Accept(_))
@@ -320,6 +320,9 @@ impl Turn<'_> {
         let moved = self.links.members.moved(now, to).map(|(name, from)| (name.to_owned(), from));
         if let Some((name, from)) = moved {
             self.tell_moved(now, &name, (from, to), false);
+            if let Some(link) = self.links.members.link_of(to) {
+                self.begin_path(now, link);
+            }
         }
     }
 

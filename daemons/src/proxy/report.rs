@@ -76,6 +76,8 @@ struct Link<'a> {
     tier: &'static str,
     /// Why it is not to be used for now.
     rests: Option<&'static str>,
+    /// The largest packet that its line takes on the way down, where that is less than the largest there may be.
+    path_mtu_bytes: Option<usize>,
     last_heard_s: f64,
     advertised_rate_bps: Option<u64>,
     #[serde(flatten)]
@@ -197,7 +199,11 @@ fn links<'a>(community: &'a Community, daemon: &Proxy, now: Instant) -> Vec<Link
         let has_none = has_none(&daemon.revoked, home, &member.name);
         has_none.then_some(NO_RIGHTS).or(stands_by(member).then_some(STANDS_BY))
     };
-    let one = |member| Link { rests: rests(member), ..link(member, home, booked(member), of(member), now) };
+    let one = |member: &'a Member| Link {
+        rests: rests(member),
+        path_mtu_bytes: community.links.homes.path_mtu_bytes(member.link),
+        ..link(member, home, booked(member), of(member), now)
+    };
     members.map(one).collect()
 }
 
@@ -243,6 +249,7 @@ fn link<'a>(
         up: member.up,
         tier: member.tier.name(),
         rests: None,
+        path_mtu_bytes: None,
         last_heard_s: (now - member.last_heard).as_secs_f64(),
         advertised_rate_bps: member.rate.map(prismux_units::Rate::as_bps),
         booked,

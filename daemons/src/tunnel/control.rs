@@ -19,7 +19,8 @@
 //! drops.
 //!
 //! Between a gateway and the uplinks of a home either side probes a link that has stopped to answer: a [`Probe`] is
-//! answered by an [`Message::Echo`] of it. So does a member with neighbours. A home that has lost an uplink says so
+//! answered by an [`Message::Echo`] of it. So does a member with neighbours. Probes that are filled up to a size ask
+//! whether the path takes it ([`super::path_mtu`]): an older end drops them. A home that has lost an uplink says so
 //! over another one ([`Lost`]). The hellos of an uplink say that it is to stand by while others live, or that it has
 //! a rate limit.
 //!
@@ -63,6 +64,7 @@ const HELLO_WITH_TERMS: u8 = 11;
 const OFFER_WITH_REPAIRS: u8 = 12;
 /// The answer of somebody who does.
 const ACCEPT_WITH_REPAIRS: u8 = 13;
+const PATH_PROBE: u8 = 14;
 
 /// What the writers of receipts take a message's frame for.
 const _: () = assert!(PREFIX_BYTES + TAG_BYTES == MESSAGE_BYTES as usize);
@@ -180,7 +182,7 @@ pub struct Accept {
 /// The question whether a link that has gone silent passes packets in both directions again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// Who asks: 0 for the proxy, 1 for the home or the member.
+    /// Who asks: 0 for the proxy, 1 for the home or the member; 2 and 3 whether a size passes.
     pub asker: u64,
     /// Rises from probe to probe; the echo has the same.
     pub number: u64,
@@ -216,6 +218,8 @@ pub enum Message {
     Receipt(Receipt),
     /// Either way between a gateway and a home; member to proxy, and to its neighbours.
     Probe(Probe),
+    /// A probe of so many bytes as a message. Either way between a gateway and a home.
+    PathProbe(Probe, usize),
     /// The answer to a probe.
     Echo(Probe),
     /// Home to gateway.
@@ -260,7 +264,8 @@ impl Message {
             Self::Welcome(Welcome { session, counter })
             | Self::Challenge(Challenge { session, counter })
             | Self::Probe(Probe { asker: session, number: counter })
-            | Self::Echo(Probe { asker: session, number: counter }) => {
+            | Self::Echo(Probe { asker: session, number: counter })
+            | Self::PathProbe(Probe { asker: session, number: counter }, _) => {
                 out.extend_from_slice(&session.to_be_bytes());
                 out.extend_from_slice(&counter.to_be_bytes());
             }
@@ -276,6 +281,9 @@ impl Message {
                 out.extend_from_slice(&epoch.to_be_bytes());
             }
             Self::Receipt(receipt) => receipt.emit(&mut out),
+        }
+        if let &Self::PathProbe(_, bytes) = self {
+            out.resize(bytes.saturating_sub(TAG_BYTES).max(out.len()), 0);
         }
         let tag = token.mac(&out).finalize().into_bytes();
         out.extend(tag.iter().take(TAG_BYTES));
@@ -318,6 +326,7 @@ impl Message {
             Self::Probe(_) => PROBE,
             Self::Echo(_) => ECHO,
             Self::Lost(_) => LOST,
+            Self::PathProbe(..) => PATH_PROBE,
         }
     }
 }
@@ -343,6 +352,11 @@ impl Reader<'_> {
             }
             PROBE => Message::Probe(Probe { asker: session, number: counter }),
             ECHO => Message::Echo(Probe { asker: session, number: counter }),
+            PATH_PROBE => {
+                let filling = std::mem::take(&mut self.0);
+                let bytes = PREFIX_BYTES + 16 + filling.len() + TAG_BYTES;
+                Message::PathProbe(Probe { asker: session, number: counter }, bytes)
+            }
             LOST => Message::Lost(Lost { session, counter, name: self.name()? }),
             OFFER | OFFER_WITH_REPAIRS => {
                 let repairs = kind == OFFER_WITH_REPAIRS;

@@ -1,8 +1,12 @@
-//! How large a packet a tunnel's path takes, as far as the network can be believed.
+//! How large a packet a tunnel's path takes, as far as the network can be believed; `search` finds it out without it.
 //!
 //! The kernel learns path MTUs from ICMP errors, which anybody can forge: it asks only that they quote a packet's
 //! addresses. Tunnel sockets therefore send without regard to what the kernel has learned (`IP_PMTUDISC_PROBE`), and
 //! what it has learned counts down to [`MIN_PATH_MTU_BYTES`] alone: a forger costs header bytes, not the link.
+mod search;
+
+pub(crate) use search::PathSearch;
+
 use super::socket::SocketOptions;
 use prismux_linux::socket_option;
 use prismux_wire::gre::GRE_IN_UDP_PORT;

@@ -51,6 +51,8 @@ fn messages() -> Vec<Message> {
         Message::Accept(Accept { session: 3, counter: 5, epoch: 78, repairs: true }),
         Message::Probe(Probe { asker: 1, number: 6 }),
         Message::Echo(Probe { asker: 1, number: 6 }),
+        Message::PathProbe(Probe { asker: 2, number: 7 }, 38),
+        Message::PathProbe(Probe { asker: 3, number: 8 }, 1436),
         Message::Lost(Lost { session: 3, counter: 7, name: "house-1".to_owned() }),
         Message::Receipt(receipt()),
     ]

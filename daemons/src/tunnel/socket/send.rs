@@ -1,5 +1,6 @@
 //! Encapsulation over one socket, by this thread or by workers.
 use super::SocketOptions;
+use crate::tunnel::control;
 use crate::tunnel::path_mtu::{MIN_PATH_MTU_BYTES, PathMtus};
 use crate::tunnel::sealing::Sealing;
 use crate::tunnel::{Peer, Transport};
@@ -12,6 +13,7 @@ use prismux_linux::packet::PacketBuf;
 use prismux_sealed::NoSession;
 use prismux_wire::gre::PLAIN_GRE_BYTES;
 use prismux_wire::{Ecn, GreHeader, IpFamily};
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -37,6 +39,8 @@ pub struct TunnelSender {
     batch: BatchSender,
     lanes: Option<Lanes>,
     path_mtus: PathMtus,
+    /// What paths take by their own probes, where that is less: by the number of the peer.
+    limits: HashMap<u16, usize>,
     sealing: Option<Sealing>,
     /// What was not queued, and the path MTU that kept it: told of at the next flush.
     too_wide: Vec<(SocketAddr, PacketBuf, usize)>,
@@ -58,7 +62,8 @@ impl TunnelSender {
         };
         let (lanes, exit) = (Lanes::new(workers, exit), Arc::clone(exit));
         let (path_mtus, too_wide, unsealed) = (PathMtus::new(options.clone()), Vec::new(), Vec::new());
-        Self { transport, is_ipv6, exit, batch, lanes, path_mtus, sealing, too_wide, unsealed }
+        let limits = HashMap::new();
+        Self { transport, is_ipv6, exit, batch, lanes, path_mtus, limits, sealing, too_wide, unsealed }
     }
 
     /// What carries the tunnels of this socket.
@@ -82,6 +87,20 @@ impl TunnelSender {
         Ok(())
     }
 
+    /// The path to a peer takes outer packets of up to so many bytes, as probes have found; `None` for all.
+    pub fn limit_path(&mut self, peer: Peer, limit_bytes: Option<usize>) {
+        match limit_bytes {
+            Some(bytes) => self.limits.insert(peer.number, bytes),
+            None => self.limits.remove(&peer.number),
+        };
+    }
+
+    /// What a path takes, as far as that is known. Probes are there to find out, and are not bound by what is.
+    fn path_mtu_bytes(&mut self, peer: Peer, to: SocketAddr, protocol: u16) -> usize {
+        let limit = self.limits.get(&peer.number).filter(|_| protocol != control::PROTOCOL_TYPE);
+        self.path_mtus.towards(to.ip()).min(limit.copied().unwrap_or(usize::MAX))
+    }
+
     /// The sessions, where packets are sealed.
     pub const fn sealing(&self) -> Option<&Sealing> {
         self.sealing.as_ref()
@@ -90,6 +109,7 @@ impl TunnelSender {
     /// Queues `packet` behind `header`, at most twelve bytes of it, for `peer`. The outer header gets the congestion
     /// bits `ecn` (RFC 6040 section 4.1).
     pub fn push(&mut self, peer: Peer, header: &GreHeader, ecn: Ecn, packet: PacketBuf) {
+        let protocol = header.protocol;
         let to = match &self.sealing {
             Some(sealing) => sealing.address(peer.number).unwrap_or(peer.address),
             None => peer.address,
@@ -102,7 +122,7 @@ impl TunnelSender {
         let outer_bytes =
             self.transport.overhead_bytes(family) - PLAIN_GRE_BYTES + header_bytes + packet.len();
         if outer_bytes > MIN_PATH_MTU_BYTES {
-            let path_mtu_bytes = self.path_mtus.towards(to.ip());
+            let path_mtu_bytes = self.path_mtu_bytes(peer, to, protocol);
             if outer_bytes > path_mtu_bytes {
                 return self.too_wide.push((to, packet, path_mtu_bytes));
             }
