@@ -39,6 +39,15 @@ fn seeds_and_counts_below_the_least_are_told_their_range() {
 }
 
 #[test]
+fn more_workers_than_processors_are_refused() {
+    for command in [&["up"][..], &["proxy", "--config", "proxy.toml"], &["member", "--config", "member.toml"]]
+    {
+        says(&[command, &["--workers", "65"]].concat(), 2, &["65 are too many, expected 64 at most"]);
+        says(&[command, &["--workers", "many"]].concat(), 2, &["it is no number"]);
+    }
+}
+
+#[test]
 fn an_unknown_variant_is_told_which_there_are() {
     let built_in =
         "single, striping, mptcp, prism or tcp-prism (from \"single\" on also with -cubic, -newreno or -bbr)";

@@ -36,6 +36,7 @@ pub use role::Role;
 pub use sharing::{Sharing, accounts_file};
 pub use tun::TunConfig;
 pub use web::WebConfig;
+pub use workers::parse_workers;
 
 /// How the token in the examples begins.
 const PLACEHOLDER: &str = "replace-me";

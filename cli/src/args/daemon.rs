@@ -1,5 +1,6 @@
 //! The arguments of `proxy`, `member`, `keygen`, `status`, `top`, `explain` and `accounts`.
 use clap::{Args, ValueEnum};
+use prismux_daemons::config::parse_workers as workers;
 use prismux_daemons::logging::{LogFormat, LogLevel};
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ pub(crate) struct DaemonArguments {
     #[arg(long, value_name = "FILE")]
     pub config: PathBuf,
     /// Threads that seal, send and open beside the one that decides [default: the file's `workers`, or 0].
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = workers)]
     pub workers: Option<usize>,
     /// How log lines look.
     #[arg(long, value_name = "FORMAT", default_value = "text")]

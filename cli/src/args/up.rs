@@ -1,6 +1,7 @@
 //! The arguments of `up`, `down`, `invite`, `join` and `revoke`.
 use super::LogFormatName;
 use clap::Args;
+use prismux_daemons::config::parse_workers as workers;
 use prismux_daemons::logging::LogLevel;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -17,6 +18,9 @@ pub(crate) struct UpArguments {
     /// Take the place of the daemon that runs, with the file as it is now. Connections stay.
     #[arg(long)]
     pub restart: bool,
+    /// Threads that seal, send and open beside the one that decides [default: the file's `workers`, or 0].
+    #[arg(long, value_name = "NUMBER", value_parser = workers)]
+    pub workers: Option<usize>,
     /// How log lines look.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormatName,

@@ -24,6 +24,7 @@ pub(crate) fn up(arguments: &UpArguments) -> Result<(), Failure> {
         None => standard_file()?,
     };
     let role = Role::load(&file).map_err(|error: ConfigError| Failure::Usage(error.to_string()))?;
+    let role = role.with_workers(arguments.workers);
     if arguments.restart {
         remove_present(role.status_socket())?;
     }
@@ -83,6 +84,9 @@ fn detach(arguments: &UpArguments, file: &Path, socket: &Path) -> Result<(), Fai
     command.arg("up").arg("--config").arg(file).arg("--log-level").arg(arguments.log_level.to_string());
     if let Some(format) = arguments.log_format.to_possible_value() {
         command.arg("--log-format").arg(format.get_name());
+    }
+    if let Some(workers) = arguments.workers {
+        command.arg("--workers").arg(workers.to_string());
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(out);
     // A group of its own: what is typed at this terminal does not reach it.

@@ -23,6 +23,9 @@ pub fn both_ends() {
         let handled = |key: &str| workers[key].as_u64().unwrap();
         assert!(handled("own_sent_packets") + handled("own_opened_packets") > 1000, "{role}: {workers}");
         assert_eq!((workers["threads"].as_array().unwrap().len(), handled("refused_packets")), (2, 0));
+        // What is said when it starts counts before what the file says.
+        machine.run("prismux up --detach --restart --workers 1");
+        assert_eq!(page(machine)["workers"]["threads"].as_array().unwrap().len(), 1, "{role}");
         machine.run("prismux down");
     }
 }

@@ -43,6 +43,17 @@ impl Role {
         }
     }
 
+    /// With so many workers, whatever the file says; `None` leaves it as it is.
+    #[must_use]
+    pub fn with_workers(mut self, workers: Option<usize>) -> Self {
+        let of_file = match &mut self {
+            Self::Home(config) => &mut config.workers,
+            Self::Gateway(config) => &mut config.workers,
+        };
+        *of_file = workers.unwrap_or(*of_file);
+        self
+    }
+
     /// Where `prismux status` asks.
     pub fn status_socket(&self) -> &Path {
         match self {
