@@ -55,9 +55,9 @@ pub struct LabOutcome {
     pub emulator: EmulatorReport,
     /// Last status page of each daemon, by node; a member of several proxies has one for each ("m1/proxy2").
     pub status: Named<serde_json::Value>,
-    /// Packets that devices dropped because the emulator was late to take them. A run with any is not to be trusted:
-    /// the machine is too slow for it.
-    pub device_drops: u64,
+    /// Packets that devices dropped because the emulator was late to take them, by node and device. A run with any is
+    /// not to be trusted: the machine is too slow for it.
+    pub device_drops: Named<u64>,
     /// How late a program of ordinary priority was woken during the run, as the daemons are.
     pub wakeups: DelaySummary,
     /// Real time from the plan to a network ready to use, daemons included.

@@ -42,12 +42,13 @@ impl Stage<'_> {
         self.daemons.iter().filter_map(page).collect()
     }
 
-    /// Packets that found a device's queue full because the emulator had not emptied it. An interface that the plan
-    /// takes down loses what is in its queue, and does not count.
+    /// Packets that found a device's queue full because the emulator had not emptied it, by node and device ("h1
+    /// radio0"); devices without any are left out. An interface that the plan takes down loses what is in its queue,
+    /// and does not count.
     ///
     /// # Errors
     /// When the counters of a node cannot be read.
-    pub fn device_drops(&self) -> Result<u64, LabError> {
+    pub fn device_drops(&self) -> Result<Named<u64>, LabError> {
         let mut taken_down: Vec<(usize, String)> = Vec::new();
         for flow in &self.orders.flows {
             let Carrier::Fetch(fetch) = &flow.carrier else { continue };
@@ -56,24 +57,21 @@ impl Stage<'_> {
                 taken_down.push((flow.flow.to.index(), ends.device));
             }
         }
-        let mut sum = 0;
-        for node in 0..self.topology.nodes.len() {
+        let mut drops = Named::default();
+        for (node, net) in self.topology.nodes.iter().enumerate() {
             let read = || std::fs::read_to_string("/proc/thread-self/net/dev");
             let table = self.inside(node, read)?.map_err(LabError::setup("read the devices' counters"))?;
             let stays = |name: &str| !taken_down.iter().any(|(of, device)| *of == node && device == name);
             let ours = |name: &str| {
-                let net = &self.topology.nodes[node];
                 let devices = net.ports.iter().map(|port| &port.device);
                 let mut devices = devices.chain(net.radio.iter().map(|port| &port.device));
                 devices.any(|device| device == name) && stays(name)
             };
-            sum += table
-                .lines()
-                .filter_map(measure::transmit_drops)
-                .filter(|(name, _)| ours(name))
-                .map(|(_, n)| n)
-                .sum::<u64>();
+            let dropped = table.lines().filter_map(measure::transmit_drops);
+            let dropped = dropped.filter(|(name, packets)| *packets > 0 && ours(name));
+            let of_node = self.topology.name(node);
+            drops.extend(dropped.map(|(device, packets)| (format!("{of_node} {device}"), packets)));
         }
-        Ok(sum)
+        Ok(drops)
     }
 }

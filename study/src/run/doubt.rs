@@ -30,7 +30,7 @@ const MAX_WAKE_P99_US: u64 = 4_000;
 pub(super) fn counters(outcome: &LabOutcome) -> prismux_trace::results::Named<u64> {
     let (links, woken) = (&outcome.emulator.lateness, &outcome.wakeups);
     let counters = [
-        (DEVICE_DROPS, outcome.device_drops),
+        (DEVICE_DROPS, outcome.device_drops.values().sum()),
         (HANDED_OVER, links.samples),
         (LATE, links.late),
         ("lateness_p50_us", links.p50_us as u64),
