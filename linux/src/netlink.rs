@@ -2,7 +2,11 @@
 //!
 //! A lab sets hundreds of routes within milliseconds, which a process per route could not. All functions act on
 //! the network namespace in which the socket was opened. [`either_family`]: what daemons ask for, in IPv4 and IPv6.
+//! `operstate`: whether a device works.
 pub mod either_family;
+mod operstate;
+
+pub use operstate::wait_until_it_sends;
 
 use std::io;
 use std::net::Ipv4Addr;

@@ -11,6 +11,7 @@
 use crate::emulator::{Emulated, Emulator, Line};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netconf;
+use prismux_linux::netlink;
 use prismux_linux::tun::Tun;
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Child, Command, Stdio};
@@ -282,6 +283,9 @@ pub fn wire(a: &Namespace, a_device: &str, a_address: &str, b: &Namespace, b_dev
     for (space, device, address) in [(a, a_device, a_address), (b, b_device, b_address)] {
         ip(space, &format!("address add {address} dev {device}"));
         ip(space, &format!("link set {device} up"));
+    }
+    for (space, device) in [(a, a_device), (b, b_device)] {
+        space.enter(|| netlink::wait_until_it_sends(device, Duration::from_secs(10))).unwrap().unwrap();
     }
 }
 

@@ -2,14 +2,11 @@
 use super::config::{RadioName, RouteConfig};
 use crate::daemon::DaemonError;
 use crate::footprint::Footprint;
-use nix::ifaddrs::getifaddrs;
-use nix::net::if_::InterfaceFlags;
 use prismux_linux::frame_socket::Interface;
 use prismux_linux::netconf::{self, Present};
 use prismux_linux::netlink;
 use prismux_linux::tun::Tun;
-use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a device that was there already may take to begin; it takes a millisecond where processors are busy.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -19,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) fn open(config: &RouteConfig, mtu_bytes: usize) -> Result<Tun, DaemonError> {
     if netlink::device_index(&config.device).is_ok() {
         let tun = Tun::create(&config.device)?;
-        wait_until_running(tun.name())?;
+        netlink::wait_until_it_sends(tun.name(), PATIENCE)?;
         return Ok(tun);
     }
     let network = config.address.prefix();
@@ -33,23 +30,6 @@ pub(super) fn open(config: &RouteConfig, mtu_bytes: usize) -> Result<Tun, Daemon
     netconf::set_up(tun.name(), mtu_bytes)?;
     netconf::add_address(tun.name(), network)?;
     Ok(tun)
-}
-
-/// A device that is up and had no reader drops what it is given, until the kernel has noticed the reader.
-fn wait_until_running(device: &str) -> io::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
-    while has_no_carrier(device)? && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    Ok(())
-}
-
-/// It is up, and the kernel has not begun to send by it.
-fn has_no_carrier(device: &str) -> io::Result<bool> {
-    let waits = |flags: InterfaceFlags| {
-        flags.contains(InterfaceFlags::IFF_UP) && !flags.contains(InterfaceFlags::IFF_RUNNING)
-    };
-    Ok(getifaddrs()?.any(|entry| entry.interface_name == device && waits(entry.flags)))
 }
 
 /// Has the kernel refuse what comes over the radio's interface from hosts of the mesh, to whom the route leads over the

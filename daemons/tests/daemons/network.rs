@@ -7,8 +7,9 @@
 //! ```
 //!
 //! and the same with `fd` in front. The receiver answers through m1.
-use crate::process::{Daemon, ip, set};
+use crate::process::{Daemon, PATIENCE, ip, set};
 use prismux_linux::namespace::Namespace;
+use prismux_linux::netlink;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -247,5 +248,8 @@ fn wire(a: &Namespace, a_device: &str, a_host: &str, b: &Namespace, b_device: &s
         ip(space, &format!("address add 10.{host}/24 dev {device}"));
         ip(space, &format!("-6 address add {v6}/64 dev {device} nodad"));
         ip(space, &format!("link set {device} up"));
+    }
+    for (space, device) in [(a, a_device), (b, b_device)] {
+        space.enter(|| netlink::wait_until_it_sends(device, PATIENCE)).unwrap().unwrap();
     }
 }

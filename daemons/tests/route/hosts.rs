@@ -1,6 +1,7 @@
 //! Hosts, the wires between them, daemons on them, and traffic of their kernels.
 use crate::process::{Daemon, PATIENCE, ip, set};
 use prismux_linux::namespace::Namespace;
+use prismux_linux::netlink;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -52,6 +53,9 @@ impl Hosts {
             ip(space, &format!("link set {name} master radio0"));
             ip(space, &format!("link set {name} type bridge_slave isolated on"));
             ip(space, &format!("link set {name} up"));
+        }
+        for space in [one, other] {
+            space.enter(|| netlink::wait_until_it_sends(&name, PATIENCE)).unwrap().unwrap();
         }
     }
 

@@ -9,16 +9,21 @@ use prismux_linux::tun::Tun;
 use prismux_linux::{netlink, privileges};
 use prismux_wire::ethernet::{EthernetHeader, MacAddress, ether_type};
 use std::io::ErrorKind;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// An EtherType for experiments (IEEE 802), of which no kernel sends anything.
 const OWN: u16 = 0x88b5;
 
-const TESTS: [(&str, fn()); 3] = [
+/// How long a busy machine may take for what takes no time.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const TESTS: [(&str, fn()); 4] = [
     ("frames_come_as_they_were_sent_to_those_whom_they_are_for", frames),
     ("what_is_no_ethernet_is_refused", refused),
     ("a_device_that_is_left_behind_is_taken_up_again", left_behind),
+    ("a_device_that_is_taken_up_again_loses_nothing_once_it_sends", nothing_lost),
 ];
 
 fn main() -> ExitCode {
@@ -65,6 +70,9 @@ fn next(socket: &FrameSocket, must_come: bool) -> Option<Vec<u8>> {
 fn frames() {
     for command in ["link add near type veth peer name far", "link set near up", "link set far up mtu 1400"] {
         ip(command).unwrap_or_else(|error| panic!("{error}"));
+    }
+    for name in ["near", "far"] {
+        netlink::wait_until_it_sends(name, PATIENCE).unwrap();
     }
     let [near, far] = ["near", "far"].map(|name| Interface::find(name).unwrap());
     assert_eq!((far.name(), far.mtu_bytes(), near.mtu_bytes()), ("far", 1400, 1500));
@@ -117,4 +125,26 @@ fn left_behind() {
     assert!(netlink::device_index("stays").is_ok(), "until its namespace goes");
     drop(Tun::create("goes").unwrap());
     assert!(netlink::device_index("goes").is_err());
+}
+
+/// Where a device is not waited for, the kernel loses packets of most tries.
+fn nothing_lost() {
+    ip("link set lo up").unwrap();
+    for number in 0..20_u8 {
+        let name = format!("late{number}");
+        Tun::create(&name).unwrap().leave_behind().unwrap();
+        ip(&format!("link set {name} up")).unwrap();
+        ip(&format!("address add 10.98.{number}.1/24 dev {name}")).unwrap();
+        let tun = Tun::create(&name).unwrap();
+        netlink::wait_until_it_sends(&name, PATIENCE).unwrap();
+        let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+        let mut buffer = [0; 2000];
+        for content in 0..10_u8 {
+            socket.send_to(&[content; 100], (Ipv4Addr::new(10, 98, number, 2), 9)).unwrap();
+        }
+        let came = std::iter::from_fn(|| tun.read(&mut buffer).ok().map(|length| (buffer[0], length)));
+        // The kernel has words of its own for an IPv6 router.
+        let ours = came.filter(|&(version, length)| version >> 4 == 4 && length == 128).count();
+        assert_eq!(ours, 10, "of ten packets over {name}");
+    }
 }
