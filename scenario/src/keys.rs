@@ -350,4 +350,10 @@ pub const RCP: &[Key] = &[
         "at once",
         "a sleeping receiver wakes at the next multiple of this after it fell asleep",
     ),
+    key(
+        "spread_grants",
+        "true or false",
+        "false",
+        "stp: what a bundle of requests asks for is asked for segment by segment, over a third of a round trip",
+    ),
 ];

@@ -40,7 +40,7 @@ pipes = { from = "server", to = "receiver", transport = "r2cp", pipes = { first 
 ordered = { from = "server", to = "receiver", transport = "tcp-door" }
 multipath = { from = "server", to = "receiver", transport = "mptcp" }
 parallel = { from = "server", to = "receiver", transport = "ptcp" }
-asked = { from = "server", to = "receiver", transport = "rcp" }
+asked = { from = "server", to = "receiver", transport = "rcp", congestion = "stp" }
 striped = { from = "server", to = "receiver", transport = "striping-smart" }
 [programs]
 web = { on = "server", exec = "serve" }

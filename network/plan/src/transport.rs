@@ -76,16 +76,26 @@ pub struct RcpSettings {
     /// How often the radio of a sleeping receiver wakes for a moment, counted from the start of its sleep: it sleeps on
     /// until then when it could wake. At once when `None`.
     pub beacon: Option<Duration>,
+    /// With STP: what a bundle of requests asks for is asked for segment by segment, over a third of a round trip.
+    pub spread_grants: bool,
 }
 
 impl RcpSettings {
-    /// The receiver opens, the sender sets no limit, sleep ends at once.
-    pub const DEFAULT: Self =
-        Self { opened_by: RcpOpener::Receiver, request_limit: ByteCount::new(64 << 20), beacon: None };
+    /// The receiver opens, the sender sets no limit, sleep ends at once, grants leave at once.
+    pub const DEFAULT: Self = Self {
+        opened_by: RcpOpener::Receiver,
+        request_limit: ByteCount::new(64 << 20),
+        beacon: None,
+        spread_grants: false,
+    };
 
     /// As the protocol has them, on top of TCP's switches.
     pub fn config(&self, tcp: &TcpConfig) -> RcpConfig {
-        RcpConfig { request_limit: self.request_limit, ..RcpConfig::from_tcp(tcp) }
+        RcpConfig {
+            request_limit: self.request_limit,
+            spread_grants: self.spread_grants,
+            ..RcpConfig::from_tcp(tcp)
+        }
     }
 }
 

@@ -20,6 +20,11 @@ pub struct RcpConfig {
     pub timestamps: bool,
     /// Receiver: earlier pulls named in every request, 0 to 3.
     pub request_blocks: u8,
+    /// Receiver, with STP: what a bundle of requests asks for is asked for segment by segment, evenly over the time
+    /// between two bundles (a third of a round trip), so that the sender, which answers at once, sends no burst. Off
+    /// unless asked for: it costs a request for each segment, which STP is there to save, and the source has no such
+    /// rule.
+    pub spread_grants: bool,
     /// Sender: answered pulls remembered, so that the blocks of later requests do not have them answered again. At
     /// least as many as requests may overtake each other by; 3 in the source, up to 16.
     pub answer_ring: u8,
@@ -61,6 +66,7 @@ impl RcpConfig {
             max_out_of_order_ranges: tcp.max_out_of_order_ranges,
             timestamps: tcp.timestamps,
             request_blocks: 3,
+            spread_grants: false,
             answer_ring: 3,
             request_limit: ByteCount::new(64 << 20),
             max_unanswered: ByteCount::new(u64::MAX),

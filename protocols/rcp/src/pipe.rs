@@ -296,7 +296,7 @@ impl Pipe {
             self.timers.heard_at = self.timers.heard_at.max(now);
         }
         if !self.is_repeated(send) {
-            self.note_bundle(now);
+            self.note_bundle(now, send.length());
         }
         self.engine.on_sent(now, send);
     }

@@ -282,6 +282,13 @@ impl Engine {
         self.sender().poll_share_bytes()
     }
 
+    /// What the window has room for waits for its time, not for data: the window is in use (RFC 7661), and may grow.
+    pub fn on_room_spread(&mut self) {
+        if let Machine::Standard(standard) = &mut self.machine {
+            standard.note_window_limit();
+        }
+    }
+
     /// Takes an RTT sample from outside the stream (the handshake).
     pub fn on_rtt_sample(&mut self, now: Instant, rtt: Duration) {
         let sender = self.sender_mut();

@@ -41,6 +41,7 @@ fn read_flow(entry: &Entry, names: Names<'_>, problems: &Problems<'_>) -> Option
     let links = link_list(&reader, "links", names);
     let tcp = tcp::read(&reader, &transport);
     let transport = transports::read(&reader, names, transport, from, start);
+    transports::check_grants(&reader, &transport, &tcp);
     reader.finish();
     let (from, to, group) = (from?, to?, entry.key.clone());
     let name = group.clone();

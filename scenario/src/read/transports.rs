@@ -5,7 +5,8 @@ use super::{Names, link_list, pipes};
 use crate::keys;
 use crate::registry;
 use prismux_plan::{
-    MptcpSettings, NodeId, PtcpSettings, R2cpSettings, RcpSettings, StripingSettings, Transport,
+    Congestion, MptcpSettings, NodeId, PtcpSettings, R2cpSettings, RcpSettings, StripingSettings,
+    TcpSettings, Transport,
 };
 use prismux_tcp_door::{DoorConfig, MAX_TIMER_UNITS, Setting};
 use prismux_units::{ByteCount, Duration};
@@ -45,9 +46,20 @@ fn rcp(reader: &Reader<'_>, standard: RcpSettings) -> RcpSettings {
         opened_by: table.name("opened_by", registry::RCP_OPENERS).unwrap_or(standard.opened_by),
         request_limit,
         beacon: table.duration("beacon").filter(|beacon| !beacon.is_zero()),
+        spread_grants: table.boolean("spread_grants").unwrap_or(standard.spread_grants),
     };
     table.finish();
     settings
+}
+
+/// Grants are spread where requests leave in bundles: with STP.
+pub(super) fn check_grants(reader: &Reader<'_>, transport: &Transport, tcp: &TcpSettings) {
+    let spreads = transport.rcp().is_some_and(|settings| settings.spread_grants);
+    if spreads && tcp.congestion != Some(Congestion::Stp) {
+        let found = "found grants to be spread, and requests that leave one by one";
+        let remedy = "congestion = \"stp\", or leave out spread_grants".to_string();
+        reader.wrong("rcp", found, "false without congestion = \"stp\"", Some(remedy));
+    }
 }
 
 fn mptcp(reader: &Reader<'_>, standard: MptcpSettings) -> MptcpSettings {

@@ -1,7 +1,9 @@
 //! RCP whose sender opens, has little to send or lets little be asked for; whose receiver sleeps.
 use prismux_endpoint::random::Seed;
-use prismux_link::{LinkConfig, LossModel};
-use prismux_plan::{Action, Flow, FlowId, Plan, RcpOpener, RcpSettings, Traffic, Transport};
+use prismux_link::{LinkConfig, LossModel, QueueLimit};
+use prismux_plan::{
+    Action, Congestion, Flow, FlowId, Plan, RcpOpener, RcpSettings, TcpSettings, Traffic, Transport,
+};
 use prismux_simulator::{Simulation, SimulationOptions};
 use prismux_trace::results::RunResult;
 use prismux_units::{ByteCount, Duration, Instant, Probability, Rate};
@@ -134,4 +136,19 @@ fn without_beacons_a_receiver_wakes_at_once() {
     // It could not open before it woke.
     let completion = result.flows["download"].completion_s.expect("complete");
     assert!(completion > 8.03 + 4.0 && completion < 8.03 + 8.0, "{completion} s");
+}
+
+#[test]
+fn a_grant_that_is_spread_overflows_a_short_queue_less_and_fills_the_link() {
+    let sent = |spread_grants| {
+        let tcp = TcpSettings { congestion: Some(Congestion::Stp), ..TcpSettings::default() };
+        let settings = RcpSettings { spread_grants, ..RcpSettings::DEFAULT };
+        let mut plan = plan(settings, 0.0, |flow| flow.tcp(tcp.clone()));
+        plan.links[0].forward.link.queue = QueueLimit::Packets(10);
+        let result = run(&plan);
+        (result.links["path"].dropped_packets, result.flows["download"].goodput_bps)
+    };
+    let ((at_once, fast), (spread, faster)) = (sent(false), sent(true));
+    assert!(2 * spread < at_once, "{spread} drops against {at_once}");
+    assert!(faster > 1.2 * fast, "{faster} against {fast} bit/s");
 }

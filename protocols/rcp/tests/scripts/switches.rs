@@ -31,6 +31,7 @@ pub fn change(config: &mut RcpConfig, key: &str, value: &str) -> Result<(), Stri
         "consume_on_arrival" => config.consume_on_arrival = on,
         "receive_buffer" => config.receive_buffer = ByteCount::new(number(value)?),
         "request_limit" => config.request_limit = ByteCount::new(number(value)?),
+        "spread_grants" => config.spread_grants = on,
         "answer_ring" => config.answer_ring = number(value)?,
         "rate_cap" => config.rate_cap = Some(Rate::from_bps(number(value)?)),
         "rate_burst" => config.rate_burst = ByteCount::new(number(value)?),

@@ -94,6 +94,11 @@ impl Standard {
         self.sender.board.in_flight().bytes.saturating_sub(self.returned_bytes)
     }
 
+    /// The window is what limits sending.
+    pub(super) fn note_window_limit(&mut self) {
+        self.limited_until = self.sender.next.max(1);
+    }
+
     /// The first timer, at [`Instant::MAX`] if none runs.
     pub(super) fn first_timer(&self) -> Deadline {
         let (mut at, mut why) = (self.sender.rto_at, "rto");

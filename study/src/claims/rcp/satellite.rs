@@ -19,7 +19,9 @@ pub(super) const SATELLITE: Experiment = Experiment {
 };
 
 const DELAYS_MS: [u64; 5] = [50, 100, 150, 200, 250];
-const WAYS: [&str; 5] = ["tcp", "tcp-sack", "stp", "rcp", "rcp-stp"];
+/// The last is another reading of RCP-STP: its grants are spread.
+const WAYS: [&str; 6] = ["tcp", "tcp-sack", "stp", "rcp", "rcp-stp", SPREAD];
+const SPREAD: &str = "rcp-stp-spread";
 /// What the source does not state: the number of uploads, the queue of the satellite link, and how often STP reports.
 /// Judged with the scenario's.
 const READINGS: [(&str, &[&str]); 4] = [
@@ -80,18 +82,20 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
     let abstract_says = format!(
         "much: by a tenth at every delay. Its own paper says that STP \"performs comparably to TCP-Sack in terms of \
          forward throughput\" (T. Henderson, R. Katz, WOSBIS 1997, abstract) and spares the way back; as rebuilt it \
-         does. {}",
-        by_reading(outcomes, &points)
+         does. {}; {}",
+        by_reading(outcomes, &points),
+        with_grants_spread(outcomes, &points)
     );
     let findings = vec![
         Finding::shape("RC-015", much, list(&["tcp", "rcp", "stp"])).because(abstract_says.clone()),
         Finding::shape("RC-016", poor, list(&["tcp", "rcp", "rcp-stp"]))
             .because(format!("poor: a tenth below RCP-STP at every delay; {abstract_says}")),
-        Finding::shape("RC-017", turned, list(&["stp", "rcp-stp"])).because(
+        Finding::shape("RC-017", turned, list(&["stp", "rcp-stp"])).because(format!(
             "paired over seeds: better over all delays together, worse at none. RCP-STP's reports are the data \
              themselves; a request asks for up to a third of a window, which its sender sends at once. More, smaller \
-             requests spread it: see the figures of RC-016 with other readings",
-        ),
+             requests spread it: see the figures of RC-016 with other readings; {}",
+            with_grants_spread(outcomes, &points)
+        )),
     ];
     (findings, tables(outcomes, &points))
 }
@@ -114,6 +118,21 @@ fn by_reading(outcomes: &Outcomes<'_>, points: &[u64]) -> String {
     format!(
         "With other readings, STP/RCP-STP over the better NewReno by delay: {}",
         READINGS.iter().map(text).collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// RCP-STP whose grants are spread, over STP and over the better of both NewRenos, by delay.
+fn with_grants_spread(outcomes: &Outcomes<'_>, points: &[u64]) -> String {
+    let by_delay = |other: &dyn Fn(u64) -> f64| {
+        let share = |ms: &u64| digits(mean_kbps(outcomes, SPREAD, *ms) / other(*ms));
+        points.iter().map(share).collect::<Vec<_>>().join(", ")
+    };
+    let kbps = |way: &str, ms: u64| mean_kbps(outcomes, way, ms);
+    format!(
+        "asked for segment by segment over a third of a round trip (rcp-stp-spread) by delay {} times STP, {} times \
+         the better NewReno",
+        by_delay(&|ms| kbps("stp", ms)),
+        by_delay(&|ms| kbps("tcp", ms).max(kbps("rcp", ms)))
     )
 }
 

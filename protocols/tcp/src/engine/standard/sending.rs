@@ -71,7 +71,7 @@ impl Standard {
     pub(super) fn new_data(&mut self, now: Instant, limits: &SendLimits, pipe: u64) -> Option<Send> {
         let length = self.sender.available(limits)?;
         if pipe > 0 && pipe + length > self.sender.window.cwnd {
-            self.limited_until = self.sender.next.max(1);
+            self.note_window_limit();
             return None;
         }
         if self.is_held(now) {
