@@ -1,4 +1,7 @@
 //! S8: three PRISM flows over the same four members.
+//!
+//! The papers keep the state of the links (NIP, hRTT, W, N) for each flow; our proxy keeps one for all its flows. So
+//! the flows have a proxy each, and the community's state, one proxy for all three, is another reading.
 
 use super::mean;
 use super::umts::{READINGS, Reading, SHORTEST};
@@ -25,6 +28,11 @@ const SEGMENT_BYTES: f64 = 1000.0;
 /// Share of a run that is left out.
 const SETTLING: f64 = 0.2;
 
+/// Link state of the community: the three downloads through one proxy, over the same links.
+const COMMUNITY: &str = "link state of the community, 35 ms, 5 packets";
+const COMMUNITY_FILE: &str = "prism-burstiness";
+const RATES_KBPS: [u64; 4] = [600, 900, 1200, 1500];
+
 const CLAIMS: [(&str, &str, &str); 3] =
     [("download1", "PR-046", "PR-047"), ("download2", "PR-048", "PR-049"), ("download3", "PR-050", "PR-051")];
 
@@ -37,7 +45,25 @@ fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
         }
         jobs.extend(point(scope, reading.name, FILE, None, &set)?);
     }
+    jobs.extend(point(scope, COMMUNITY, COMMUNITY_FILE, Some("adas"), &through_one_proxy(scope))?);
     Ok(jobs)
+}
+
+fn through_one_proxy(scope: &Scope) -> Vec<String> {
+    let mut set = SHORTEST.overrides(RATES_KBPS.len());
+    let rates = (1..).zip(RATES_KBPS);
+    set.extend(rates.map(|(link, kbps)| format!("links.wwan{link}.rate={kbps} kbit/s")));
+    set.push("flows.download.count=3".to_string());
+    if scope.quick {
+        set.push("duration=100 s".to_string());
+    }
+    set
+}
+
+/// Of the flow that `flow` is called where each has a proxy.
+fn community(outcomes: &Outcomes<'_>, flow: &str, part: fn((f64, f64)) -> f64) -> Vec<f64> {
+    let numbered = flow.replace("download", "download-");
+    outcomes.values(COMMUNITY, |result| window(result, &numbered, SETTLING).map(part))
 }
 
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
@@ -57,9 +83,11 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         for (claim, part) in [(average, mean_of as fn((f64, f64)) -> f64), (deviation, deviation_of)] {
             let whole = outcomes.values(SHORTEST.name, |result| window(result, flow, 0.0).map(part));
             let remark = format!(
-                "{why}; by reading of the links: {}; with the slow start at the beginning {}",
+                "{why}; by reading of the links: {}; with the slow start at the beginning {}; with the link state \
+                 of the community, all three through one proxy, {}",
                 by_reading(part),
-                words(&whole)
+                words(&whole),
+                words(&community(outcomes, flow, part))
             );
             findings.push(Finding::values(claim, values(&SHORTEST, flow, part)).because(remark));
         }
@@ -76,8 +104,18 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
         }
         (!outcomes.results(reading.name).is_empty()).then_some(series)
     };
+    let mut shared = Series::new(
+        "flow",
+        &format!("congestion window in segments; {COMMUNITY}"),
+        &["mean", "standard deviation"],
+    );
+    for (flow, ..) in CLAIMS {
+        let cell = |part| Summary::of(&community(outcomes, flow, part));
+        shared.row(flow, vec![cell(mean_of), cell(deviation_of)]);
+    }
     let rest = READINGS.iter().filter(|reading| reading.name != SHORTEST.name);
-    (findings, std::iter::once(&SHORTEST).chain(rest).filter_map(table).collect())
+    let tables = std::iter::once(&SHORTEST).chain(rest).filter_map(table);
+    (findings, tables.chain([shared]).collect())
 }
 
 fn mean_of((mean, _): (f64, f64)) -> f64 {
