@@ -13,6 +13,8 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 const HEADER_BYTES: usize = 16;
+/// struct ifinfomsg.
+pub(crate) const LINK_HEADER_BYTES: usize = 16;
 /// Requests sent before their answers are read, so that the answers fit the socket's buffer.
 const BATCH: usize = 64;
 
@@ -265,8 +267,8 @@ pub fn link_down(device: u32) -> Message {
 }
 
 /// struct ifinfomsg: family, type, index, flags to set, and which flags are meant.
-fn link_header(device: u32, flags: u32) -> [u8; 16] {
-    let mut header = [0; 16];
+fn link_header(device: u32, flags: u32) -> [u8; LINK_HEADER_BYTES] {
+    let mut header = [0; LINK_HEADER_BYTES];
     header[4..8].copy_from_slice(&device.to_ne_bytes());
     header[8..12].copy_from_slice(&flags.to_ne_bytes());
     header[12..16].copy_from_slice(&flags.to_ne_bytes());

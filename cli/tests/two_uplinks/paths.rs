@@ -101,28 +101,29 @@ fn is_known(network: &Network) -> bool {
     [&network.server, network.home()].into_iter().all(|end| path_mtu_bytes(end) == Some(NARROW))
 }
 
-/// A router of the second line has an MTU of 1400, and says so.
-pub fn narrow_and_told() {
+/// A transfer is begun while nobody may know yet that the second line is narrow, as `narrow` makes it; then both ends
+/// know, and both lines carry.
+fn from_the_beginning(narrow: impl FnOnce(&Network)) {
     let network = Network::new();
     add_ipv6(&network);
-    ip(&network.core, &format!("link set line1 mtu {NARROW}"));
-    ip(&network.sites[0].providers[1], &format!("link set up0 mtu {NARROW}"));
+    narrow(&network);
     type_otherwise(&network, "prismux status", with_ipv6);
-    // Begun while nobody may know yet.
     Transfer::start(&network, Direction::Down, 2_000_000).finish();
     wait_for("both ends know", || is_known(&network));
     both_lines_carry(&network, &[INTERNET, INTERNET_V6]);
 }
 
-/// What is larger than 1400 bytes vanishes on the second line, from the beginning; later it passes.
+/// A router of the second line has an MTU of 1400, and says so.
+pub fn narrow_and_told() {
+    from_the_beginning(|network| {
+        ip(&network.core, &format!("link set line1 mtu {NARROW}"));
+        ip(&network.sites[0].providers[1], &format!("link set up0 mtu {NARROW}"));
+    });
+}
+
+/// What is larger than 1400 bytes vanishes on the second line.
 pub fn narrow_and_silent() {
-    let network = Network::new();
-    add_ipv6(&network);
-    network.lines.widest[1].store(NARROW, Ordering::Relaxed);
-    type_otherwise(&network, "prismux status", with_ipv6);
-    Transfer::start(&network, Direction::Down, 2_000_000).finish();
-    wait_for("both ends find out", || is_known(&network));
-    both_lines_carry(&network, &[INTERNET, INTERNET_V6]);
+    from_the_beginning(|network| network.lines.widest[1].store(NARROW, Ordering::Relaxed));
 }
 
 /// In the middle of a transfer the second line takes less than before, and nobody says so; then as much again.

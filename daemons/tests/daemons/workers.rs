@@ -14,8 +14,8 @@ const DATAGRAMS: u32 = 1500;
 const FLOWS: u16 = 8;
 /// So many of each flow are sent at once.
 const BURST: u32 = 10;
-/// So many of twelve thousand may be lost between two namespaces: where a processor falls behind, the kernel drops what
-/// arrives at a device without telling the device or a socket.
+/// So many of twelve thousand may be lost between two namespaces: a busy kernel drops packets between devices that no
+/// socket counts, and no worker is to blame for those.
 const KERNEL_LOSSES: usize = 6;
 
 /// What workers have been given, and what the deciding thread did by itself: "sent" or "opened".

@@ -1,8 +1,8 @@
 //! Rtnetlink messages about links and addresses, as far as handoffs need them.
+use crate::netlink::LINK_HEADER_BYTES;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const HEADER_BYTES: usize = 16;
-const LINK_HEADER_BYTES: usize = 16;
 const ADDRESS_HEADER_BYTES: usize = 8;
 /// An address of this scope is of use beyond its link.
 const SCOPE_UNIVERSE: u8 = 0;

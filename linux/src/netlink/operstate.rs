@@ -1,13 +1,11 @@
 //! Whether a device sends what it is given (RFC 2863, ifOperStatus).
-use super::{Message, Netlink, NetlinkError, attributes, device_index, link_header};
+use super::{LINK_HEADER_BYTES, Message, Netlink, NetlinkError, attributes, device_index, link_header};
 use std::io;
 use std::time::{Duration, Instant};
 
 /// The attribute that says so, and its value for a device that works (`linux/if_link.h`, `linux/if.h`).
 const IFLA_OPERSTATE: u16 = 16;
 const IF_OPER_UP: u8 = 6;
-/// struct ifinfomsg.
-const LINK_HEADER_BYTES: usize = 16;
 
 impl Netlink {
     /// Whether the kernel sends by a device that has got a carrier, or lost one, since it was made.
