@@ -133,3 +133,20 @@ fn answers_to_earlier_checks_and_to_sizes_that_nobody_sends_count_for_nothing() 
     path.begin(at(4_001));
     assert_eq!(path.poll(at(4_001)).len(), 0, "a check under way is not begun anew");
 }
+
+proptest::proptest! {
+    /// Wide paths that lose every fifth packet, however long they take to answer: header bytes at most are given away.
+    #[test]
+    fn a_path_that_loses_packets_of_every_size_is_not_taken_for_a_narrow_one(
+        fates: [u64; 32],
+        rtt_ms in 5_u64..900,
+    ) {
+        let mut path = begun();
+        let arrives = |time: u64, bytes: usize| {
+            let drawn = fates[bytes % 32].rotate_left((time % 64) as u32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (drawn >> 32) % 5 > 0
+        };
+        run(&mut path, (0, 10_000), rtt_ms, arrives);
+        proptest::prop_assert!(path.limit().is_none_or(|bytes| bytes >= 1400), "{:?}", path.limit());
+    }
+}
