@@ -58,7 +58,7 @@ demo: build ## one download over several links, each way of using them, on this 
 test: test-rust pytest ## all tests
 
 test-rust: setup ## the tests of the crates
-	$(CARGO) test --workspace --locked --no-fail-fast
+	@CARGO="$(CARGO)" .ci/tests
 
 test-python: build-for-tests pytest ## the tests of the Python package
 
