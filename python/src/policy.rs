@@ -53,10 +53,10 @@ impl LinkView {
             name: link.name.clone(),
             rate_bps: link.model.rate().or(link.advertised_rate).map(|rate| rate.as_bps()),
             hrtt_s: link.hrtt(now).as_secs_f64(),
-            in_flight_packets: link.in_flight_packets,
-            in_flight_bytes: link.in_flight_bytes,
+            in_flight_packets: link.variables.in_flight_packets,
+            in_flight_bytes: link.variables.in_flight_bytes,
             cap_bytes: link.model.cap_bytes(),
-            weight: link.weight,
+            weight: link.variables.weight,
             nip: link.nip(),
             scheduled_packets: link.scheduled_packets,
         }

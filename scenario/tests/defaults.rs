@@ -385,7 +385,7 @@ fn registered() -> impl Iterator<Item = String> {
         .chain(names(registry::SCHEDULING))
         .chain(names(registry::REVERSE_PATH))
         .chain(names(registry::PROXY_PROFILES))
-        .chain(names(registry::WEIGHT_UNITS))
+        .chain(names(registry::WEIGHT_UNITS).chain(names(registry::LINK_STATES)))
         .chain(names(registry::QUEUES).chain(names(registry::OUTAGES)).chain(names(registry::TUNNELS)))
         .chain(names(registry::RCP_OPENERS).chain(names(registry::STRIPED_OVER)))
         .chain(names(registry::REASSIGNMENT).chain(names(registry::RESUME_ORDER)))
@@ -412,6 +412,7 @@ fn company(path: &str) -> Vec<String> {
         "nodes.proxy.learn_rates" => {
             alone(&["nodes.proxy.window_control=false", "nodes.proxy.standby=false"])
         }
+        "nodes.proxy.link_state" => alone(&["nodes.proxy.profile=paper"]),
         "nodes.proxy.fec" => alone(&["nodes.proxy.receipts=true"]),
         "flows.load.pattern" => alone(&["flows.load.on=1 s", "flows.load.off=1 s"]),
         "flows.download.spacing" => alone(&["flows.download.count=2"]),

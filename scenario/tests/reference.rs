@@ -32,6 +32,7 @@ fn tables() -> Vec<(&'static str, String)> {
         ("names scheduler", name_table(registry::SCHEDULERS)),
         ("names rpc", name_table(registry::REVERSE_PATH)),
         ("names weight_unit", name_table(registry::WEIGHT_UNITS)),
+        ("names link_state", name_table(registry::LINK_STATES)),
         ("names tunnel", name_table(registry::TUNNELS)),
         ("keys link", key_table(keys::LINK)),
         ("keys queue", key_table(keys::QUEUE)),

@@ -1,8 +1,9 @@
 //! The protocol's settings as a table of the proxy's file.
 use super::text;
 use prismux_endpoint::random::Seed;
-use prismux_prism::{ProxyConfig, RpcMode, SchedulerKind, WeightUnit};
+use prismux_prism::{LinkStateKept, ProxyConfig, RpcMode, SchedulerKind, WeightUnit};
 use prismux_units::Duration;
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 /// Which set of defaults the other keys of the table change.
@@ -29,6 +30,7 @@ struct Table {
     rpc: Option<RpcMode>,
     weight_unit: Option<WeightUnitName>,
     weight_floor: Option<f64>,
+    link_state: Option<LinkStateName>,
     rtt_gain: Option<f64>,
     rtt_ageing: Option<bool>,
     link_dupthresh: Option<u8>,
@@ -65,6 +67,23 @@ impl From<WeightUnitName> for WeightUnit {
     }
 }
 
+/// Whose state of the links is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum LinkStateName {
+    Flow,
+    Community,
+}
+
+impl From<LinkStateName> for LinkStateKept {
+    fn from(name: LinkStateName) -> Self {
+        match name {
+            LinkStateName::Flow => Self::Flow,
+            LinkStateName::Community => Self::Community,
+        }
+    }
+}
+
 /// Reads the table as the settings of the core.
 pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyConfig, D::Error> {
     let table = Table::deserialize(deserializer)?;
@@ -81,6 +100,7 @@ pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyC
     set(&mut core.rpc, table.rpc);
     set(&mut core.weight_unit, table.weight_unit.map(WeightUnit::from));
     set(&mut core.weight_floor, table.weight_floor);
+    set(&mut core.link_state, table.link_state.map(LinkStateKept::from));
     set(&mut core.rtt_gain, table.rtt_gain);
     set(&mut core.rtt_ageing, table.rtt_ageing);
     set(&mut core.link_dupthresh, table.link_dupthresh);
@@ -97,6 +117,11 @@ pub(super) fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProxyC
     set(&mut core.max_packets_per_flow, table.max_packets_per_flow);
     set(&mut core.flow_idle, table.flow_idle);
     set(&mut core.seed, table.seed.map(Seed));
+    if core.link_state_contradicts() {
+        let text = "`link_state` is \"flow\" where rates are learned, and what is learned of a link is of all flows: \
+                    write `profile = \"paper\"`, or `learn_rates = false`";
+        return Err(D::Error::custom(text));
+    }
     Ok(core)
 }
 
@@ -131,6 +156,10 @@ fn written(profile: &str, config: &ProxyConfig) -> toml::Table {
         WeightUnit::SlowestLink => "slowest-link",
         WeightUnit::Gcd => "gcd",
     };
+    let link_state = match config.link_state {
+        LinkStateKept::Flow => "flow",
+        LinkStateKept::Community => "community",
+    };
     // TOML has no unsigned numbers of 64 bits; a larger seed is told by the comparison that follows.
     let number = |value: u64| toml::Value::from(i64::try_from(value).unwrap_or(i64::MAX));
     toml::Table::from_iter(
@@ -140,6 +169,7 @@ fn written(profile: &str, config: &ProxyConfig) -> toml::Table {
             ("rpc", config.rpc.name().into()),
             ("weight_unit", weight_unit.into()),
             ("weight_floor", config.weight_floor.into()),
+            ("link_state", link_state.into()),
             ("rtt_gain", config.rtt_gain.into()),
             ("rtt_ageing", config.rtt_ageing.into()),
             ("link_dupthresh", number(config.link_dupthresh.into())),

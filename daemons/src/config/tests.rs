@@ -149,6 +149,10 @@ fn mistakes_are_explained_where_they_are() {
             ["speed", "unknown field", "path_mtu"],
         ),
         (
+            format!("{PROXY}\n[prism]\nlink_state = \"flow\"\n"),
+            ["link_state", "profile = \"paper\"", "learn_rates"],
+        ),
+        (
             format!("{PROXY}\n[prism]\nparking = false\n"),
             ["`parking`", "called `standby` now", "parking = false"],
         ),

@@ -17,7 +17,7 @@ use crate::{
 };
 use prismux_link::{CoDel, FqCoDel, Management, OutagePolicy, Pie, Red};
 use prismux_mptcp::{Coupling, Scheduler};
-use prismux_prism::{RpcMode, SchedulerKind, WeightUnit};
+use prismux_prism::{LinkStateKept, RpcMode, SchedulerKind, WeightUnit};
 use prismux_ptcp::{Reassignment, ResumeOrder};
 use prismux_r2cp::Scheduling;
 use prismux_tcp::engine::HyStartKind;
@@ -353,6 +353,16 @@ pub const PROXY_PROFILES: &[Name<ProxyProfile>] = &[
 pub const WEIGHT_UNITS: &[Name<WeightUnit>] = &[
     name("slowest-link", WeightUnit::SlowestLink, "the slowest link has weight 1"),
     name("gcd", WeightUnit::Gcd, "the greatest common divisor of all rates has weight 1"),
+];
+
+/// Whose state of the links (NIP, hRTT, W, N) a proxy keeps.
+pub const LINK_STATES: &[Name<LinkStateKept>] = &[
+    name(
+        "flow",
+        LinkStateKept::Flow,
+        "each flow's own, as with an agent for each; needs `learn_rates = false`",
+    ),
+    name("community", LinkStateKept::Community, "one for all flows of the proxy"),
 ];
 
 /// What a link does while it is down.

@@ -130,6 +130,16 @@ pub enum WeightUnit {
     Gcd,
 }
 
+/// Whose state of the links (NIP, hRTT, W, N) the proxy keeps. The papers list its variables (section IV-D) and leave
+/// open whose they are; in section VIII-E.2 an agent is invoked for each flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LinkStateKept {
+    /// Each flow's own: what it has under way itself, what it has measured itself. It ends with the flow.
+    Flow,
+    /// One for all flows of the community.
+    Community,
+}
+
 /// Settings of a proxy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProxyConfig {
@@ -141,6 +151,9 @@ pub struct ProxyConfig {
     pub weight_unit: WeightUnit,
     /// A weight never falls below this. The paper has 1; below 1 the slowest link backs off too.
     pub weight_floor: f64,
+    /// Whose state of the links is kept. One for each flow goes with advertised rates only: what `learn_rates` learns
+    /// of a link is in its nature of all flows, and so is then the rest.
+    pub link_state: LinkStateKept,
     /// Gain of the exponential average behind hRTT.
     pub rtt_gain: f64,
     /// The hRTT of a link that carries nothing is halved once per hRTT, so that a link that once looked slow is tried
@@ -183,6 +196,11 @@ pub struct ProxyConfig {
 }
 
 impl ProxyConfig {
+    /// `link_state` asks for what learned rates do not allow.
+    pub const fn link_state_contradicts(&self) -> bool {
+        matches!(self.link_state, LinkStateKept::Flow) && self.learn_rates
+    }
+
     /// PRISM as published.
     pub const fn paper() -> Self {
         Self {
@@ -190,6 +208,7 @@ impl ProxyConfig {
             rpc: RpcMode::Full,
             weight_unit: WeightUnit::SlowestLink,
             weight_floor: 1.0,
+            link_state: LinkStateKept::Community,
             rtt_gain: 0.25,
             rtt_ageing: true,
             link_dupthresh: 1,

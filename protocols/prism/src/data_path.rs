@@ -219,9 +219,8 @@ fn on_syn<P: Clone>(flow: &mut Flow<P>, header: &TcpHeader, shared: &mut Shared<
     let again = flow.sent_end.is_some_and(|end| end.distance_from(header.seq) > 0)
         && flow.history.iter().next().is_some_and(|record| record.seq == header.seq);
     if !again {
-        ending::settle(flow, shared);
         let (window, evidence) = (flow.window, flow.evidence);
-        flow.renew(now);
+        ending::renew(flow, shared, now);
         if header.flags.contains(TcpFlags::ACK) {
             (flow.window, flow.evidence) = (window, evidence);
         }

@@ -52,7 +52,8 @@ pub(crate) fn is_filled(links: &LinkTable, link: LinkId, bytes: u32) -> bool {
 fn fills_beyond(fill: f64, links: &LinkTable, link: LinkId, bytes: u32) -> bool {
     links.get(link).is_some_and(|link| {
         let most = (link.model.cap_bytes() as f64 * fill).max(MIN_FILL_BYTES);
-        link.in_flight_bytes > 0 && (link.in_flight_bytes + u64::from(bytes)) as f64 > most
+        link.variables.in_flight_bytes > 0
+            && (link.variables.in_flight_bytes + u64::from(bytes)) as f64 > most
     })
 }
 
@@ -210,7 +211,7 @@ fn first_behind<P: Clone>(
         return None;
     }
     let arrival = |link: &Link| {
-        link.model.expected_arrival(now, bytes, link.in_flight_bytes, link.hrtt(now)).as_secs_f64()
+        link.model.expected_arrival(now, bytes, link.variables.in_flight_bytes, link.hrtt(now)).as_secs_f64()
     };
     let each = near.model.sending_time(bytes);
     (each > 0.0).then(|| ((arrival(other) - arrival(near)) / each).max(0.0) as usize + 1)

@@ -8,9 +8,17 @@ use prismux_units::Instant;
 /// The connection has been reset: nothing of it is repaired any more, and what it has in flight is in flight no
 /// longer. No link has lost it.
 pub(crate) fn reset<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
+    renew(flow, shared, now);
+    flow.finished.reset = Some(now);
+}
+
+/// Another connection begins with the same addresses and ports, and knows nothing of this one.
+pub(crate) fn renew<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
     settle(flow, shared);
     flow.renew(now);
-    flow.finished.reset = Some(now);
+    if shared.has_state_per_flow() {
+        shared.links.renew_variables();
+    }
 }
 
 /// Takes everything this flow has in flight off the links' books; the ACKs that it keeps go nowhere any more.

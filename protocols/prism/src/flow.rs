@@ -13,6 +13,7 @@ pub(crate) mod tail_probe;
 pub(crate) mod window;
 
 use crate::ids::LinkId;
+use crate::link_table::FlowVariables;
 use crate::micros::Micros;
 use crate::reinjection::Copied;
 use crate::status::ReverseState;
@@ -48,6 +49,8 @@ pub(crate) struct Flow<P> {
     pub(crate) number: u32,
     pub(crate) history: History,
     pub(crate) order: LinkOrders,
+    /// Its own state of the links, where flows have one.
+    pub(crate) variables: FlowVariables,
     /// Verdicts by order that may turn out false.
     pub(crate) convictions: Convictions,
     /// `None` until the first ACK after a pick-up in mid-stream.
@@ -120,6 +123,7 @@ impl<P: Clone> Flow<P> {
             number,
             history: History::default(),
             order: LinkOrders::default(),
+            variables: FlowVariables::default(),
             convictions: Convictions::default(),
             receiver: None,
             unscheduled: Vec::new(),
@@ -249,6 +253,7 @@ impl<P: Clone> Flow<P> {
             + self.held.memory_bytes()
             + self.receiver.as_ref().map_or(0, ReceiverModel::memory_bytes)
             + self.order.memory_bytes()
+            + self.variables.memory_bytes()
             + self.convictions.memory_bytes()
             + self.reports.capacity() * size_of::<PendingReport>()
             + self.unscheduled.capacity() * size_of::<Range>()

@@ -61,6 +61,16 @@ impl<P: Clone> FlowTable<P> {
         self.slots.get_mut(number as usize)?.as_mut()
     }
 
+    /// All flows, by rising number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Flow<P>> {
+        self.slots.iter().flatten()
+    }
+
+    /// All flows, by rising number, to change.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Flow<P>> {
+        self.slots.iter_mut().flatten()
+    }
+
     /// Takes a flow out.
     pub(crate) fn remove(&mut self, number: u32) -> Option<Flow<P>> {
         let flow = self.slots.get_mut(number as usize)?.take()?;

@@ -50,7 +50,7 @@ mod transmit;
 pub mod verdict;
 mod window_limit;
 
-pub use config::{LinkConfig, ProxyConfig, RpcMode, SchedulerKind, WeightUnit};
+pub use config::{LinkConfig, LinkStateKept, ProxyConfig, RpcMode, SchedulerKind, WeightUnit};
 pub use events::ProxyEvent;
 pub use ids::LinkId;
 pub use proxy::{Proxy, ProxyInput};

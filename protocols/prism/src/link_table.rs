@@ -6,6 +6,7 @@ mod outstanding;
 mod probe_state;
 mod reordering;
 mod silence;
+mod variables;
 mod weights;
 
 use crate::config::{LinkConfig, ProxyConfig};
@@ -24,8 +25,10 @@ use probe_state::ProbeState;
 pub(crate) use probe_state::{MAX_UNANSWERED, Probe};
 use reordering::Reordering;
 use silence::{Silence, Unanswered};
+pub(crate) use variables::FlowVariables;
+pub use variables::LinkVariables;
 
-/// State of one link, shared by all flows.
+/// State of one link, shared by all flows but for what [`ProxyConfig::link_state`] gives each its own of.
 #[derive(Debug, Clone)]
 pub struct Link {
     /// For people.
@@ -36,14 +39,8 @@ pub struct Link {
     pub usable: bool,
     /// Rate stated at join (B).
     pub advertised_rate: Option<Rate>,
-    /// Current weight W.
-    pub weight: f64,
-    /// Weight W0 without losses.
-    pub full_weight: f64,
-    /// Packets in flight N.
-    pub in_flight_packets: u32,
-    /// Bytes of sequence space in flight.
-    pub in_flight_bytes: u64,
+    /// Weight, packets in flight and hRTT.
+    pub variables: LinkVariables,
     /// Packets scheduled since it first joined.
     pub scheduled_packets: u64,
     /// Why it is usable or not, for people.
@@ -54,13 +51,7 @@ pub struct Link {
     /// Measured by the host before the link carried anything.
     round_trip: Option<Duration>,
     near: bool,
-    hrtt: Option<Duration>,
     hrtt_ages: bool,
-    last_rtt: Option<Duration>,
-    hrtt_updated: Instant,
-    recent_max: [Duration; 2],
-    recent_since: Instant,
-    halved_until: Instant,
     next_index: u32,
     left_at: Option<Instant>,
     silence: Silence,
@@ -77,23 +68,14 @@ impl Link {
             up: true,
             usable: true,
             advertised_rate: config.advertised_rate,
-            weight: 1.0,
-            full_weight: 1.0,
-            in_flight_packets: 0,
-            in_flight_bytes: 0,
+            variables: LinkVariables::new(now),
             scheduled_packets: 0,
             reason: "carries traffic",
             model: LinkModel::new(config.advertised_rate),
             probe: ProbeState::default(),
             round_trip: None,
             near: true,
-            hrtt: None,
             hrtt_ages: true,
-            last_rtt: None,
-            hrtt_updated: now,
-            recent_max: [Duration::ZERO; 2],
-            recent_since: now,
-            halved_until: Instant::ZERO,
             next_index: 0,
             left_at: None,
             silence: Silence::default(),
@@ -106,7 +88,7 @@ impl Link {
 
     /// See [`LinkModel::busy_until`].
     pub(crate) fn busy_until(&self, now: Instant) -> Option<Instant> {
-        self.model.busy_until(now, self.in_flight_bytes)
+        self.model.busy_until(now, self.variables.in_flight_bytes)
     }
 
     /// NIP: packets in flight normalised by the weight, rounded down.
@@ -116,34 +98,40 @@ impl Link {
 
     /// N / W, not rounded.
     pub fn load(&self) -> f64 {
-        f64::from(self.in_flight_packets) / self.weight
+        f64::from(self.variables.in_flight_packets) / self.variables.weight
     }
 
     /// hRTT as the scheduler sees it at `now`: without samples what the host has measured, or 0; halved once per hRTT
     /// when the estimate is older than four of them with nothing in flight, so that a link that once looked slow is
     /// tried again ([`ProxyConfig::rtt_ageing`]).
     pub fn hrtt(&self, now: Instant) -> Duration {
-        let Some(hrtt) = self.hrtt else { return self.round_trip.unwrap_or(Duration::ZERO) };
-        if self.in_flight_packets > 0 || hrtt.is_zero() || !self.hrtt_ages {
+        let LinkVariables { hrtt, in_flight_packets, hrtt_updated, .. } = self.variables;
+        let Some(hrtt) = hrtt else { return self.round_trip.unwrap_or(Duration::ZERO) };
+        if in_flight_packets > 0 || hrtt.is_zero() || !self.hrtt_ages {
             return hrtt;
         }
-        let age = now.saturating_since(self.hrtt_updated).as_nanos() / hrtt.as_nanos();
+        let age = now.saturating_since(hrtt_updated).as_nanos() / hrtt.as_nanos();
         if age <= 4 { hrtt } else { Duration::from_nanos(hrtt.as_nanos() >> (age - 4).min(63)) }
     }
 
     /// Smoothed round-trip time without ageing; `None` before the first sample.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
-        self.hrtt
+        self.variables.smoothed_rtt()
     }
 
     /// Largest round-trip time of the last few hRTT; `None` before the first sample.
     pub fn recent_max_rtt(&self) -> Option<Duration> {
-        self.hrtt.map(|_| self.recent_max[0].max(self.recent_max[1]))
+        self.variables.recent_max_rtt()
     }
 
     /// The newest round-trip time measured.
     pub fn last_rtt(&self) -> Option<Duration> {
-        self.last_rtt
+        self.variables.last_rtt
+    }
+
+    /// A measured round-trip time.
+    pub fn on_rtt(&mut self, now: Instant, sample: Duration, gain: f64) {
+        self.variables.on_rtt(now, sample, gain);
     }
 
     /// When the member left, while its packets may still arrive.
@@ -151,33 +139,12 @@ impl Link {
         self.left_at
     }
 
-    /// A measured round-trip time.
-    pub fn on_rtt(&mut self, now: Instant, sample: Duration, gain: f64) {
-        let smoothed = match self.hrtt {
-            None => sample,
-            Some(old) => {
-                let (old, new) = (old.as_nanos() as f64, sample.as_nanos() as f64);
-                Duration::from_nanos((old + gain * (new - old)) as u64)
-            }
-        };
-        self.hrtt = Some(smoothed);
-        self.last_rtt = Some(sample);
-        self.hrtt_updated = now;
-        let span = (smoothed * 4).max(Duration::from_secs(1));
-        if now.saturating_since(self.recent_since) > span {
-            self.recent_max = [sample, self.recent_max[0]];
-            self.recent_since = now;
-        }
-        self.recent_max[0] = self.recent_max[0].max(sample);
-    }
-
     /// A packet of `bytes` goes out; its position in the order of this link.
     fn on_scheduled(&mut self, now: Instant, bytes: u32) -> u32 {
         self.next_index = self.next_index.wrapping_add(1);
         self.scheduled_packets += 1;
-        self.in_flight_packets += 1;
-        self.in_flight_bytes += u64::from(bytes);
-        self.model.on_sent(now, bytes, self.next_index, self.in_flight_bytes);
+        self.variables.on_scheduled(bytes);
+        self.model.on_sent(now, bytes, self.next_index, self.variables.in_flight_bytes);
         self.next_index
     }
 
@@ -186,27 +153,14 @@ impl Link {
         self.next_index.wrapping_add(1)
     }
 
-    /// A packet of `bytes` is no longer in flight here.
-    fn on_departed(&mut self, bytes: u32) {
-        self.in_flight_packets = self.in_flight_packets.saturating_sub(1);
-        self.in_flight_bytes = self.in_flight_bytes.saturating_sub(u64::from(bytes));
-    }
-
     /// Additive increase: one packet of this link is newly covered by an ACK.
     pub(crate) fn grow_weight(&mut self) {
-        if self.weight < self.full_weight {
-            self.weight = (self.weight + 1.0 / self.weight).min(self.full_weight);
-        }
+        self.variables.grow_weight();
     }
 
     /// Multiplicative decrease, once per round trip of this link; says whether it happened.
     pub(crate) fn halve_weight(&mut self, now: Instant, floor: f64) -> bool {
-        if now < self.halved_until {
-            return false;
-        }
-        self.weight = (self.weight / 2.0).max(floor).min(self.full_weight);
-        self.halved_until = now + self.hrtt.unwrap_or(Duration::ZERO);
-        true
+        self.variables.halve_weight(now, floor)
     }
 }
 
@@ -262,9 +216,9 @@ impl LinkTable {
     /// A packet of `bytes` is no longer in flight on a link.
     pub(crate) fn settle(&mut self, id: LinkId, bytes: u32) {
         let Some(link) = self.get_mut(id) else { return };
-        let before = link.in_flight_bytes;
-        link.on_departed(bytes);
-        self.in_flight_bytes -= if link.up { before - link.in_flight_bytes } else { 0 };
+        let before = link.variables.in_flight_bytes;
+        link.variables.on_departed(bytes);
+        self.in_flight_bytes -= if link.up { before - link.variables.in_flight_bytes } else { 0 };
     }
 
     /// Bytes in flight on the links that are up.
@@ -365,11 +319,30 @@ impl LinkTable {
     pub(crate) fn leave(&mut self, now: Instant, id: LinkId, settings: &ProxyConfig) -> bool {
         let Some(link) = self.get_mut(id).filter(|link| link.up) else { return false };
         (link.up, link.usable, link.left_at) = (false, false, Some(now));
-        self.in_flight_bytes -= link.in_flight_bytes;
+        self.in_flight_bytes -= link.variables.in_flight_bytes;
         self.up.retain(|&other| other != id);
         self.arrange();
         self.share_out(settings);
         true
+    }
+
+    /// Puts a flow's variables in the place of those here, which wait there; a second time puts all back.
+    pub(crate) fn exchange(&mut self, own: &mut FlowVariables) {
+        let variables = self.links.iter_mut().map(|link| link.as_mut().map(|link| &mut link.variables));
+        own.exchange(variables, &mut self.in_flight_bytes);
+        self.groups.touch_all();
+    }
+
+    /// The flow whose variables stand here begins anew and has nothing in flight.
+    pub(crate) fn renew_variables(&mut self) {
+        self.links.iter_mut().flatten().for_each(|link| link.variables.renew());
+        self.in_flight_bytes = 0;
+        self.groups.touch_all();
+    }
+
+    /// Links have come or gone, `joined` among them: what a flow has of its own follows.
+    pub(crate) fn tell(&self, own: &mut FlowVariables, joined: Option<LinkId>, settings: &ProxyConfig) {
+        own.follow(self.up().map(|(id, link)| (id, &link.variables)), joined, settings.weight_floor);
     }
 
     pub(crate) fn forget_departure(&mut self, id: LinkId) {

@@ -29,7 +29,7 @@ pub(crate) fn tail_limit<P: Clone>(record: &Record, shared: &Shared<P>, now: Ins
         return Some(link.recent_max_rtt().unwrap_or(UNKNOWN_RTT));
     }
     // What is queued on the link may take longer than any round trip so far.
-    let backlog = ByteCount::new(link.in_flight_bytes);
+    let backlog = ByteCount::new(link.variables.in_flight_bytes);
     let drain = link.rate().map_or(Duration::ZERO, |rate| rate.transmission_time(backlog).min(UNKNOWN_RTT));
     (shared.config.tail_factor > 0.0)
         .then(|| link.recent_max_rtt().unwrap_or(UNKNOWN_RTT).mul_f64(shared.config.tail_factor) + drain)

@@ -72,14 +72,25 @@ impl<P: Clone> Proxy<P> {
             self.shared.links.forget_departure(link);
             self.with_all(now, |flow, shared| flow_timers::give_up_link(flow, link, shared, now));
         }
+        let joined = self.shared.links.get(link).is_none_or(|old| !old.up).then_some(link);
         self.shared.links.join(now, link, config, &self.shared.config);
+        self.tell_flows(joined);
     }
 
     /// A member goes away; unknown links are ignored. What it still carries may arrive for two more hRTT.
     pub fn leave(&mut self, now: Instant, link: LinkId) {
         if self.shared.links.leave(now, link, &self.shared.config) {
+            self.tell_flows(None);
             // Deadlines have changed; the packets themselves may still arrive.
             self.with_all(now, |flow, shared| flow_timers::handle(flow, shared, now));
+        }
+    }
+
+    /// Links have come or gone: where flows have their own state of them, it follows.
+    fn tell_flows(&mut self, joined: Option<LinkId>) {
+        if self.shared.has_state_per_flow() {
+            let Shared { links, config, .. } = &self.shared;
+            self.flows.iter_mut().for_each(|flow| links.tell(&mut flow.variables, joined, config));
         }
     }
 
@@ -93,10 +104,18 @@ impl<P: Clone> Proxy<P> {
     ) -> Option<R> {
         let flow = self.flows.get_mut(number)?;
         let before = flow.history.len();
+        let mut own = self.shared.has_state_per_flow().then(|| core::mem::take(&mut flow.variables));
+        if let Some(own) = &mut own {
+            self.shared.links.exchange(own);
+        }
         let result = act(flow, &mut self.shared);
         let recorded = &mut self.shared.totals.recorded_packets;
         *recorded = recorded.saturating_sub(before) + flow.history.len();
         self.timers.arm(flow, &self.shared, now);
+        if let Some(mut own) = own {
+            self.shared.links.exchange(&mut own);
+            flow.variables = own;
+        }
         Some(result)
     }
 

@@ -125,7 +125,7 @@ fn send_copy<P: Clone>(
 fn idle_link<P>(slow: LinkId, shared: &Shared<P>, now: Instant) -> Option<(LinkId, u64)> {
     let near = shared.links.fastest(now).filter(|&near| near != slow)?;
     let link = shared.links.get(near)?;
-    let room = link.model.idle_bytes(link.in_flight_bytes);
+    let room = link.model.idle_bytes(link.variables.in_flight_bytes);
     (room > 0).then_some((near, room))
 }
 

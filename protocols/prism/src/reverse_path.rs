@@ -41,8 +41,7 @@ pub(crate) fn handle<P: Clone>(
     let mss_clamp = shared.config.mss_clamp.filter(|_| flags.contains(TcpFlags::SYN));
     let rewrite = AckRewrite { mss_clamp, ..AckRewrite::identity(header) };
     if let Some(renewal) = flow.renewal(header).filter(|_| flow.is_live()) {
-        ending::settle(flow, shared);
-        flow.renew(now);
+        ending::renew(flow, shared, now);
         renewal.open(flow);
     }
     let believed = if flags.contains(TcpFlags::RST) {
@@ -82,8 +81,7 @@ fn reverse_syn<P: Clone>(
     }
     if !answers {
         // A new connection between the same ports.
-        ending::settle(flow, shared);
-        flow.renew(now);
+        ending::renew(flow, shared, now);
     }
     heard(flow, header, 0, now);
     flow.window.on_receiver_syn(header.options.window_scale);

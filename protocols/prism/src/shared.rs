@@ -1,7 +1,7 @@
 //! What all flows of a proxy share: settings, links, books, and what has been decided and not been carried out yet.
 //!
 //! Plain data. What is done with it lies above, in functions that take one flow and this.
-use crate::config::ProxyConfig;
+use crate::config::{LinkStateKept, ProxyConfig};
 use crate::flow::copies::CopyCounts;
 use crate::flow::receiver_model::Range;
 use crate::ids::LinkId;
@@ -46,6 +46,11 @@ impl<P> Shared<P> {
         // Where not all can have a packet under way, one that has none asks for no less than others.
         let tells = share_bytes >= SEGMENT_BYTES as u64 || !self.pacer.serves_many();
         self.links.share_bytes = if tells { share_bytes } else { 0 };
+    }
+
+    /// Each flow keeps its own state of the links.
+    pub(crate) fn has_state_per_flow(&self) -> bool {
+        self.config.link_state == LinkStateKept::Flow && !self.config.link_state_contradicts()
     }
 
     /// Nothing yet, under these settings.

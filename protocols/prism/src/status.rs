@@ -63,7 +63,8 @@ pub struct LinkStatus {
     pub name: String,
     /// Learned rate; the advertised one before anything was learned.
     pub rate: Option<Rate>,
-    /// Smoothed round-trip time from proxy to receiver and back (hRTT in the paper's words).
+    /// Smoothed round-trip time from proxy to receiver and back (hRTT in the paper's words); the mean over flows where
+    /// each has its own ([`crate::ProxyConfig::link_state`]).
     pub rtt: Option<Duration>,
     /// Shortest round-trip time seen lately.
     pub min_rtt: Option<Duration>,
@@ -71,13 +72,13 @@ pub struct LinkStatus {
     pub loss: f64,
     /// Share of recent packets that went over this link, 0 to 1.
     pub share: f64,
-    /// Packets in flight (N).
+    /// Packets in flight (N), of all flows.
     pub in_flight_packets: u32,
     /// Bytes of sequence space in flight.
     pub in_flight_bytes: u64,
     /// Most bytes that may be in flight; `u64::MAX` where rates are not learned.
     pub cap_bytes: u64,
-    /// Current weight (W).
+    /// Current weight (W); the mean over flows where each has its own.
     pub weight: f64,
     /// What it is used for.
     pub state: LinkState,

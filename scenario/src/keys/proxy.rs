@@ -50,6 +50,7 @@ pub const PRISM_PROXY: &[Key] = &[
     key("report_repeat", "whole number", "3", "ACKs that carry each loss report"),
     key("weight_unit", "name", "\"slowest-link\"", "the rate that has weight 1"),
     key("weight_floor", "number", "1", "least weight after losses"),
+    key("link_state", "name", "\"community\"", "whose state of the links (NIP, hRTT, W, N) is kept"),
     key("rtt_gain", "number", "0.25", "gain of the moving average of hRTT"),
     key("rtt_ageing", "true or false", "true", "halve the hRTT of an idle link as time passes"),
     key("link_dupthresh", "whole number", "1", "later arrivals on a link that make an earlier packet lost"),

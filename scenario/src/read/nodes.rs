@@ -78,6 +78,7 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
     put(&mut config.rpc, reader.name("rpc", registry::REVERSE_PATH));
     put(&mut config.weight_unit, reader.name("weight_unit", registry::WEIGHT_UNITS));
     put(&mut config.weight_floor, reader.number("weight_floor", 0.001..=1000.0));
+    put(&mut config.link_state, reader.name("link_state", registry::LINK_STATES));
     put(&mut config.rtt_gain, reader.number("rtt_gain", 0.001..=1.0));
     put(&mut config.rtt_ageing, reader.boolean("rtt_ageing"));
     put(&mut config.link_dupthresh, reader.integer("link_dupthresh", 1..=255).map(|n| n as u8));
@@ -110,6 +111,14 @@ fn proxy(reader: &Reader<'_>, node_names: &[&str]) -> ProxySettings {
                 Some(remedy),
             );
         }
+    }
+    if config.link_state_contradicts() {
+        reader.wrong(
+            "link_state",
+            "found link_state = \"flow\" where rates are learned".to_owned(),
+            "\"community\": what is learned of a link is of all flows",
+            Some("write profile = \"paper\", or learn_rates = false".to_owned()),
+        );
     }
     let tunnel = reader.name("tunnel", registry::TUNNELS).unwrap_or_default();
     let receipts = reader.boolean("receipts").unwrap_or_default();

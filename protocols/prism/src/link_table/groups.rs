@@ -59,7 +59,7 @@ impl Part {
     fn of(link: &Link) -> Self {
         let model = &link.model;
         let room = || {
-            let room = model.cap_bytes().saturating_sub(link.in_flight_bytes);
+            let room = model.cap_bytes().saturating_sub(link.variables.in_flight_bytes);
             Some(room as f64 / model.min_rtt()?.as_secs_f64().max(1e-4))
         };
         let room_rate = if model.is_measured() { room() } else { None };
@@ -68,7 +68,7 @@ impl Part {
             cap_bytes: model.cap_bytes(),
             rate: model.planning_rate().unwrap_or(0.0),
             room_rate: room_rate.unwrap_or(0.0),
-            idle_rate: model.idle_rate(link.in_flight_bytes),
+            idle_rate: model.idle_rate(link.variables.in_flight_bytes),
         }
     }
 
@@ -107,7 +107,7 @@ impl Sums {
         Self {
             usable: if link.usable { self.usable.plus(&part) } else { self.usable },
             all: self.all.plus(&part),
-            largest_hrtt: self.largest_hrtt.max(link.hrtt),
+            largest_hrtt: self.largest_hrtt.max(link.smoothed_rtt()),
             has_receipts: self.has_receipts || link.model.has_receipts(),
         }
     }
@@ -154,12 +154,12 @@ impl Bounds {
     };
 
     fn with(self, link: &Link) -> Self {
-        let (model, in_flight) = (&link.model, link.in_flight_bytes as f64);
+        let (model, in_flight) = (&link.model, link.variables.in_flight_bytes as f64);
         let (cap, rate) = (model.cap_bytes() as f64, model.planning_rate());
         let room = |fill: f64| if in_flight > 0.0 { cap * fill - in_flight } else { f64::INFINITY };
         Self {
             free_at: self.free_at.min(model.free_at()),
-            busy_before: self.busy_before.min(model.is_busy_before(link.in_flight_bytes)),
+            busy_before: self.busy_before.min(model.is_busy_before(link.variables.in_flight_bytes)),
             propagation: self.propagation.min(model.min_rtt().map_or(0.0, Duration::as_secs_f64)),
             per_byte: self.per_byte.min(rate.map_or(0.0, f64::recip)),
             queue: self.queue.min(rate.map_or(0.0, |rate| in_flight / rate)),
@@ -206,6 +206,14 @@ impl Groups {
         *self.stale_bounds.get_mut() |= bit;
     }
 
+    /// Everything of all links may have changed.
+    pub(super) fn touch_all(&mut self) {
+        let all = ((1_u64 << self.sums.len()) - 1) as u32;
+        self.stale_sums.set(all);
+        self.stale_bounds.set(all);
+        self.fastest.set(None);
+    }
+
     /// These links are up, in this order.
     pub(super) fn arrange(&mut self, links: impl Iterator<Item = LinkId>) {
         self.arranged.clear();
@@ -222,11 +230,8 @@ impl Groups {
         let count = self.arranged.len().div_ceil(GROUP);
         self.sums.resize_with(count, Cell::default);
         self.bounds.resize_with(count, || Cell::new(Bounds::NONE));
-        let all = ((1_u64 << count) - 1) as u32;
-        self.stale_sums.set(all);
-        self.stale_bounds.set(all);
         self.total.set(Sums::default());
-        self.fastest.set(None);
+        self.touch_all();
     }
 
     /// The link of the least hRTT, where many were looked through a moment ago.
@@ -299,7 +304,7 @@ impl LinkTable {
     /// The largest hRTT over all links that are up.
     pub fn largest_hrtt(&self) -> Option<Duration> {
         match self.is_one_group() {
-            true => self.up().filter_map(|(_, link)| link.hrtt).max(),
+            true => self.up().filter_map(|(_, link)| link.smoothed_rtt()).max(),
             false => self.sums().largest_hrtt,
         }
     }
@@ -322,7 +327,7 @@ impl LinkTable {
                 return if any { usable.idle_rate } else { all.idle_rate };
             }
             let others = self.group(group).filter(|(other, link)| *other != id && (link.usable || !any));
-            others.map(|(_, link)| link.model.idle_rate(link.in_flight_bytes)).sum()
+            others.map(|(_, link)| link.model.idle_rate(link.variables.in_flight_bytes)).sum()
         };
         self.groups.sums.iter().enumerate().map(of_group).sum()
     }

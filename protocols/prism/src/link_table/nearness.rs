@@ -28,8 +28,10 @@ impl Link {
 impl LinkTable {
     /// Finds out which links are near. Those of which no round trip is known are.
     pub(super) fn mark_near(&mut self) {
-        let mut known: Vec<(Duration, f64)> =
-            self.usable().filter_map(|(_, link)| Some((link.distance()?, link.full_weight))).collect();
+        let mut known: Vec<(Duration, f64)> = self
+            .usable()
+            .filter_map(|(_, link)| Some((link.distance()?, link.variables.full_weight)))
+            .collect();
         known.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let Some(&(nearest, _)) = known.first() else { return };
         let mut left = known.iter().map(|(_, weight)| weight).sum::<f64>() * LEAST_SHARE;

@@ -29,7 +29,7 @@ impl Link {
             *first = position;
         }
         packets.push_back((flow, seq));
-        let most = (self.in_flight_packets as usize * 2).max(MIN_REMEMBERED);
+        let most = (self.variables.in_flight_packets as usize * 2).max(MIN_REMEMBERED);
         while packets.len() > most {
             packets.pop_front();
             *first = first.wrapping_add(1);

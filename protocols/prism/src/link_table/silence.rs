@@ -155,7 +155,7 @@ impl LinkTable {
             let owes = link.unanswered.is_some_and(|unanswered| unanswered.bytes >= PAID_FOR);
             if late || !another_lives || !owes {
                 // It has as much time again, if anything is still to be told of.
-                let goes_on = owes && link.in_flight_bytes > 0;
+                let goes_on = owes && link.variables.in_flight_bytes > 0;
                 link.unanswered = link
                     .unanswered
                     .filter(|_| goes_on)

@@ -31,9 +31,7 @@ impl LinkTable {
         for link in self.links.iter_mut().flatten().filter(|link| link.up) {
             let rate = link.rate().map(|rate| rate.as_bps()).filter(|&bps| bps > 0).unwrap_or(slowest);
             let full = rate as f64 / unit as f64;
-            link.weight =
-                (full * link.weight / link.full_weight).max(settings.weight_floor.min(full)).min(full);
-            link.full_weight = full;
+            link.variables.set_full_weight(full, settings.weight_floor);
         }
     }
 

@@ -36,7 +36,7 @@ fn earliest<'a>(flow_hash: u64, links: impl Iterator<Item = (LinkId, &'a Link)>)
     for (id, link) in links {
         let draw = fold(flow_hash ^ HASH_SALT, u64::from(id.0) ^ LINK_SALT);
         let uniform = ((draw >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-        let weight = link.full_weight.max(1e-9);
+        let weight = link.variables.full_weight.max(1e-9);
         // Few of many links need a logarithm: -ln u is at least 1 - u.
         if earliest.is_none_or(|(time, _)| (1.0 - uniform) / weight <= time) {
             let time = -libm::log(uniform) / weight;

@@ -1,9 +1,19 @@
 //! What people and programs may ask of a running proxy.
 use super::Proxy;
-use crate::link_table::LinkTable;
+use crate::ids::LinkId;
+use crate::link_table::{Link, LinkTable, LinkVariables};
 use crate::status::{FlowStatus, LinkState, LinkStatus, ProxyCounters};
 use alloc::vec::Vec;
+use prismux_units::Duration;
 use prismux_wire::FlowKey;
+
+/// What a status tells of a link that flows may have of their own.
+struct Variables {
+    rtt: Option<Duration>,
+    in_flight_packets: u32,
+    in_flight_bytes: u64,
+    weight: f64,
+}
 
 impl<P: Clone> Proxy<P> {
     /// Every link that ever joined, in order of number.
@@ -20,18 +30,19 @@ impl<P: Clone> Proxy<P> {
                     (true, false) => (LinkState::Standby, link.reason),
                     (true, true) => (LinkState::Active, link.reason),
                 };
+                let variables = self.variables(id, link);
                 LinkStatus {
                     id,
                     name: link.name.clone(),
                     rate: link.rate(),
-                    rtt: link.smoothed_rtt(),
+                    rtt: variables.rtt,
                     min_rtt: link.model.min_rtt(),
                     loss: link.model.loss(),
                     share: link.scheduled_packets as f64 / total.max(1) as f64,
-                    in_flight_packets: link.in_flight_packets,
-                    in_flight_bytes: link.in_flight_bytes,
+                    in_flight_packets: variables.in_flight_packets,
+                    in_flight_bytes: variables.in_flight_bytes,
                     cap_bytes: link.model.cap_bytes(),
-                    weight: link.weight,
+                    weight: variables.weight,
                     state,
                     reason,
                 }
@@ -39,7 +50,36 @@ impl<P: Clone> Proxy<P> {
             .collect()
     }
 
-    /// The link table.
+    /// Where flows have their own state of the links: sums of what is in flight, means of the rest over the flows that
+    /// know it.
+    fn variables(&self, id: LinkId, link: &Link) -> Variables {
+        let of = |variables: &LinkVariables| Variables {
+            rtt: variables.smoothed_rtt(),
+            in_flight_packets: variables.in_flight_packets,
+            in_flight_bytes: variables.in_flight_bytes,
+            weight: variables.weight,
+        };
+        let mut all = of(&link.variables);
+        let (mut flows, mut weights) = (0, 0.0);
+        let (mut measured, mut times) = (0, Duration::ZERO);
+        for own in self.flows.iter().filter_map(|flow| flow.variables.get(id)).map(of) {
+            all.in_flight_packets += own.in_flight_packets;
+            all.in_flight_bytes += own.in_flight_bytes;
+            (flows, weights) = (flows + 1, weights + own.weight);
+            if let Some(rtt) = own.rtt {
+                (measured, times) = (measured + 1, times + rtt);
+            }
+        }
+        if flows > 0 {
+            all.weight = weights / f64::from(flows);
+        }
+        if measured > 0 {
+            all.rtt = Some(times / measured);
+        }
+        all
+    }
+
+    /// The link table. Where flows have their own state of the links, it shows what a new flow begins with.
     pub fn links(&self) -> &LinkTable {
         &self.shared.links
     }

@@ -80,7 +80,7 @@ fn deliver<P: Clone>(flow: &mut Flow<P>, index: usize, shared: &mut Shared<P>, n
     if let Some(rtt) = rtt {
         link.on_rtt(now, rtt, shared.config.rtt_gain);
     }
-    let left = link.in_flight_bytes;
+    let left = link.variables.in_flight_bytes;
     // Nor about the rate, if either copy may have arrived.
     let certain = !early && (record.sends() == 1 || record.is_sole_copy());
     let bytes = if certain { u32::from(record.length) } else { 0 };

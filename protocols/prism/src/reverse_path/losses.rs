@@ -118,7 +118,7 @@ pub(crate) fn declare<P: Clone>(
     shared.links.note_loss(now, record.link, by_time);
     let mut blamed = None;
     flow.bytes_out = flow.bytes_out.saturating_sub(u64::from(record.length));
-    let in_flight = shared.links.get(record.link).map_or(0, |link| link.in_flight_bytes);
+    let in_flight = shared.links.get(record.link).map_or(0, |link| link.variables.in_flight_bytes);
     shared.links.settle(record.link, u32::from(record.length));
     if let Some(link) = shared.links.get_mut(record.link).filter(|link| link.up) {
         blamed = Some(record.link);

@@ -84,15 +84,15 @@ impl<'a> Question<'a> {
     fn time(&self, link: &Link) -> Rank {
         let Self { now, packet, bytes, .. } = *self;
         let cap = link.model.cap_bytes() as f64;
-        let filled = (link.in_flight_bytes + bytes) as f64;
+        let filled = (link.variables.in_flight_bytes + bytes) as f64;
         if self.by_virtual_time {
             let full = filled > cap || packet.paced && link.busy_until(now).is_some();
             return (full, if full { filled / cap } else { link.model.done_with(now, bytes) });
         }
         let most = if self.modest { MODEST_FILL } else { 1.0 };
-        let full = !packet.retransmission && link.in_flight_bytes > 0 && filled > cap * most;
+        let full = !packet.retransmission && link.variables.in_flight_bytes > 0 && filled > cap * most;
         let hrtt = link.hrtt(now);
-        (full, link.model.expected_arrival(now, bytes, link.in_flight_bytes, hrtt).as_secs_f64())
+        (full, link.model.expected_arrival(now, bytes, link.variables.in_flight_bytes, hrtt).as_secs_f64())
     }
 
     /// No link within these bounds has a place before this one, but for that of the packet before.

@@ -41,12 +41,12 @@ impl WeightedRandom {
 
 impl Scheduler for WeightedRandom {
     fn choose(&mut self, _now: Instant, links: &LinkTable, _packet: &PacketView) -> Choice {
-        let total: f64 = links.usable().map(|(_, link)| link.full_weight).sum();
+        let total: f64 = links.usable().map(|(_, link)| link.variables.full_weight).sum();
         let mut left = self.stream.uniform() * total;
         let mut last = None;
         for (id, link) in links.usable() {
             last = Some(id);
-            left -= link.full_weight;
+            left -= link.variables.full_weight;
             if left < 0.0 {
                 break;
             }

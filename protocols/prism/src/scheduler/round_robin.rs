@@ -42,7 +42,7 @@ impl Scheduler for WeightedRoundRobin {
         }
         let choice = self.turns.choose(now, links, packet);
         if let Choice::Over(id) = choice {
-            let weight = links.get(id).map_or(1.0, |link| link.full_weight);
+            let weight = links.get(id).map_or(1.0, |link| link.variables.full_weight);
             self.left = (libm::floor(weight + WHOLE) as u32).saturating_sub(1);
         }
         choice
@@ -68,9 +68,9 @@ impl Scheduler for SmoothWeightedRoundRobin {
             if self.credit.len() <= index {
                 self.credit.resize(index + 1, 0.0);
             }
-            total += link.full_weight;
+            total += link.variables.full_weight;
             let Some(credit) = self.credit.get_mut(index) else { continue };
-            *credit += link.full_weight;
+            *credit += link.variables.full_weight;
             if best.is_none_or(|(_, most)| *credit > most + 1e-9) {
                 best = Some((id, *credit));
             }

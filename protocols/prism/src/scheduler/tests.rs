@@ -119,31 +119,31 @@ fn rule_1_a_retransmission_takes_the_least_hrtt() {
 fn weights_recover_by_one_over_w_and_never_beyond_the_original() {
     let mut links = table(&[(500, 100), (4000, 60)]);
     let link = links.get_mut(TWO).unwrap();
-    assert!((link.weight - 8.0).abs() < 1e-9);
+    assert!((link.variables.weight - 8.0).abs() < 1e-9);
     assert!(link.halve_weight(Instant::from_millis(1), 1.0));
     assert!(!link.halve_weight(Instant::from_millis(2), 1.0), "once per round trip");
-    assert!((link.weight - 4.0).abs() < 1e-9);
+    assert!((link.variables.weight - 4.0).abs() < 1e-9);
     link.grow_weight();
-    assert!((link.weight - 4.25).abs() < 1e-9);
+    assert!((link.variables.weight - 4.25).abs() < 1e-9);
     for _ in 0..100 {
         link.grow_weight();
     }
-    assert!((link.weight - 8.0).abs() < 1e-9);
+    assert!((link.variables.weight - 8.0).abs() < 1e-9);
     // A second loss during recovery does not lower the remembered weight.
     link.halve_weight(Instant::from_millis(100), 1.0);
     link.halve_weight(Instant::from_millis(200), 1.0);
-    assert!((link.weight - 2.0).abs() < 1e-9);
-    assert!((link.full_weight - 8.0).abs() < 1e-9);
+    assert!((link.variables.weight - 2.0).abs() < 1e-9);
+    assert!((link.variables.full_weight - 8.0).abs() < 1e-9);
 }
 
 #[test]
 fn the_literal_weight_unit_is_the_greatest_common_divisor() {
     let config = ProxyConfig { weight_unit: WeightUnit::Gcd, ..ProxyConfig::paper() };
     let links = table_with(&config, &[(620, 1), (720, 1), (720, 1), (860, 1)]);
-    let weights: Vec<_> = links.up().map(|(_, link)| link.weight as u32).collect();
+    let weights: Vec<_> = links.up().map(|(_, link)| link.variables.weight as u32).collect();
     assert_eq!(weights, [31, 36, 36, 43]);
     let links = table(&[(600, 1), (900, 1), (1200, 1)]);
-    let weights: Vec<_> = links.up().map(|(_, link)| link.weight).collect();
+    let weights: Vec<_> = links.up().map(|(_, link)| link.variables.weight).collect();
     assert_eq!(weights, [1.0, 1.5, 2.0]);
 }
 

@@ -139,7 +139,7 @@ fn the_receivers_answer_renews_a_flow() {
     assert_eq!(world.bench.drain().released.last().map(|r| r.tag), Some(3));
     let renewed = world.bench.proxy.flow_status(&flow()).unwrap();
     assert_eq!((renewed.recorded_packets, renewed.flight_bytes), (0, 0));
-    assert!(world.bench.proxy.links().iter().all(|(_, link)| link.in_flight_packets == 0));
+    assert!(world.bench.proxy.links().iter().all(|(_, link)| link.variables.in_flight_packets == 0));
     world.bench.send(now, 70_001, PACKET);
     assert_eq!(world.bench.proxy.flow_status(&flow()).unwrap().recorded_packets, 1);
 }
@@ -181,8 +181,9 @@ fn a_reset_ends_repairs_and_gives_the_links_back_what_was_in_flight() {
             ..TcpHeader::default()
         };
         world.forge(&Forged { from_sender, header, payload_bytes: 0 });
-        let in_flight =
-            |world: &World| world.bench.proxy.links().iter().map(|(_, l)| l.in_flight_packets).sum::<u32>();
+        let in_flight = |world: &World| {
+            world.bench.proxy.links().iter().map(|(_, l)| l.variables.in_flight_packets).sum::<u32>()
+        };
         assert_eq!(in_flight(&world), 0);
         // What the sender had under way before it heard of the reset is carried and not recorded.
         world.bench.send(world.now, world.next, PACKET);

@@ -3,6 +3,7 @@ mod ack_trains;
 mod bursts;
 mod dead_link;
 mod forged;
+mod link_state;
 mod robustness;
 mod snapshots;
 mod spurious;

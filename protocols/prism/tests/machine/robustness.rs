@@ -61,7 +61,7 @@ fn impossible_acks_change_nothing() {
     bench.ack(at(20), &ack(900_000, &[]), 1);
     bench.ack(at(21), &ack(1000, &[(500_000, 600_000), (2500, 2500), (3000, 2000)]), 2);
     assert_eq!(bench.proxy.counters().implausible_acks, 4);
-    let in_flight: u32 = bench.proxy.links().iter().map(|(_, link)| link.in_flight_packets).sum();
+    let in_flight: u32 = bench.proxy.links().iter().map(|(_, link)| link.variables.in_flight_packets).sum();
     assert_eq!(in_flight, 3);
     assert_eq!(bench.ack(at(40), &ack(4000, &[]), 3).numbers(), [4000]);
 }
@@ -76,11 +76,11 @@ fn a_departed_members_packets_are_given_up_after_two_round_trips_without_blame()
     let second = bench.send(at(61), 3000, 1000).unwrap();
     bench.send(at(61), 4000, 1000);
     bench.proxy.leave(at(62), second);
-    let weights: Vec<f64> = bench.proxy.links().up().map(|(_, link)| link.weight).collect();
+    let weights: Vec<f64> = bench.proxy.links().up().map(|(_, link)| link.variables.weight).collect();
     bench.run_timers(at(5000));
-    assert_eq!(bench.proxy.links().get(second).unwrap().in_flight_packets, 0);
+    assert_eq!(bench.proxy.links().get(second).unwrap().variables.in_flight_packets, 0);
     assert!(bench.proxy.counters().losses_by_time >= 1);
-    assert_eq!(weights, bench.proxy.links().up().map(|(_, link)| link.weight).collect::<Vec<_>>());
+    assert_eq!(weights, bench.proxy.links().up().map(|(_, link)| link.variables.weight).collect::<Vec<_>>());
     let status = bench.proxy.link_status();
     assert_eq!(status[usize::from(second.0)].state, LinkState::Down);
     // It comes back and takes traffic again.
@@ -285,7 +285,7 @@ fn closed_and_idle_flows_are_forgotten() {
     let idle = bench.proxy.config().flow_idle + Duration::from_secs(60);
     bench.run_timers(at(20_000) + idle);
     assert_eq!(bench.proxy.flow_count(), 0);
-    assert_eq!(bench.proxy.links().get(LinkId(0)).unwrap().in_flight_packets, 0);
+    assert_eq!(bench.proxy.links().get(LinkId(0)).unwrap().variables.in_flight_packets, 0);
 }
 
 #[test]

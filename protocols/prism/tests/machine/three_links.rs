@@ -198,7 +198,7 @@ impl Run {
         self.outcome.found = counters.losses_detected;
         assert_eq!(self.bench.proxy.flow_status(&flow()).unwrap().held_acks, 0, "nothing is held for ever");
         for (_, link) in self.bench.proxy.links().iter() {
-            assert_eq!(link.in_flight_packets, 0, "{}: books must balance", link.name);
+            assert_eq!(link.variables.in_flight_packets, 0, "{}: books must balance", link.name);
         }
         self.outcome
     }

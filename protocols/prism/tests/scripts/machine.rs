@@ -149,8 +149,8 @@ impl Machine {
         let number = words.number("a link")?;
         let link = self.proxy.links().get(LinkId(number)).ok_or("no such link")?;
         match question {
-            "in-flight" => same("in flight", link.in_flight_packets, words.number("packets")?),
-            "weight" => same("weight", link.weight, words.number("a weight")?),
+            "in-flight" => same("in flight", link.variables.in_flight_packets, words.number("packets")?),
+            "weight" => same("weight", link.variables.weight, words.number("a weight")?),
             "hrtt" => same("hRTT", link.smoothed_rtt(), Some(words.duration()?)),
             "link" => {
                 let status = self.proxy.link_status();

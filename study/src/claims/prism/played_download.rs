@@ -158,8 +158,8 @@ impl Play {
     /// The sender sends `segment`, new or not.
     fn send(&mut self, now: Instant, segment: u32) {
         let entry = |link: &prismux_prism::link_table::Link| Entry {
-            in_flight: link.in_flight_packets,
-            weight: link.weight,
+            in_flight: link.variables.in_flight_packets,
+            weight: link.variables.weight,
             hrtt: link.hrtt(now),
         };
         let table = self.proxy.links().up().map(|(_, link)| entry(link)).collect();

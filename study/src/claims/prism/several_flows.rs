@@ -1,7 +1,7 @@
 //! S8: three PRISM flows over the same four members.
 //!
-//! The papers keep the state of the links (NIP, hRTT, W, N) for each flow; our proxy keeps one for all its flows. So
-//! the flows have a proxy each, and the community's state, one proxy for all three, is another reading.
+//! An agent is invoked for each flow (section VIII-E.2), so each has its own state of the links (NIP, hRTT, W, N).
+//! Whether an agent's link-state table is its own, the papers do not say: one for the community is another reading.
 
 use super::mean;
 use super::umts::{READINGS, Reading, SHORTEST};
@@ -16,7 +16,7 @@ use prismux_trace::results::RunResult;
 
 pub(super) const S8: Experiment = Experiment {
     id: "S8",
-    title: "three PRISM flows over 600, 900, 1200 and 1500 kbit/s, a proxy each",
+    title: "three PRISM flows over 600, 900, 1200 and 1500 kbit/s, each with its own link state",
     claims: &["PR-046", "PR-047", "PR-048", "PR-049", "PR-050", "PR-051"],
     lab: false,
     jobs,
@@ -28,42 +28,29 @@ const SEGMENT_BYTES: f64 = 1000.0;
 /// Share of a run that is left out.
 const SETTLING: f64 = 0.2;
 
-/// Link state of the community: the three downloads through one proxy, over the same links.
+/// One state of the links for the three flows.
 const COMMUNITY: &str = "link state of the community, 35 ms, 5 packets";
-const COMMUNITY_FILE: &str = "prism-burstiness";
-const RATES_KBPS: [u64; 4] = [600, 900, 1200, 1500];
 
 const CLAIMS: [(&str, &str, &str); 3] =
     [("download1", "PR-046", "PR-047"), ("download2", "PR-048", "PR-049"), ("download3", "PR-050", "PR-051")];
 
 fn jobs(scope: &Scope) -> Result<Vec<Job>, ClaimsError> {
     let mut jobs = Vec::new();
-    for reading in READINGS.into_iter().filter(|reading| !scope.quick || reading.name == SHORTEST.name) {
+    let set = |reading: &Reading| {
         let mut set = reading.overrides(4);
-        if scope.quick {
-            set.push("duration=100 s".to_string());
-        }
-        jobs.extend(point(scope, reading.name, FILE, None, &set)?);
+        set.extend(scope.quick.then(|| "duration=100 s".to_string()));
+        set
+    };
+    for reading in READINGS.into_iter().filter(|reading| !scope.quick || reading.name == SHORTEST.name) {
+        jobs.extend(point(scope, reading.name, FILE, None, &set(&reading))?);
     }
-    jobs.extend(point(scope, COMMUNITY, COMMUNITY_FILE, Some("adas"), &through_one_proxy(scope))?);
+    jobs.extend(point(scope, COMMUNITY, FILE, Some("community"), &set(&SHORTEST))?);
     Ok(jobs)
 }
 
-fn through_one_proxy(scope: &Scope) -> Vec<String> {
-    let mut set = SHORTEST.overrides(RATES_KBPS.len());
-    let rates = (1..).zip(RATES_KBPS);
-    set.extend(rates.map(|(link, kbps)| format!("links.wwan{link}.rate={kbps} kbit/s")));
-    set.push("flows.download.count=3".to_string());
-    if scope.quick {
-        set.push("duration=100 s".to_string());
-    }
-    set
-}
-
-/// Of the flow that `flow` is called where each has a proxy.
+/// The same with one state of the links for all.
 fn community(outcomes: &Outcomes<'_>, flow: &str, part: fn((f64, f64)) -> f64) -> Vec<f64> {
-    let numbered = flow.replace("download", "download-");
-    outcomes.values(COMMUNITY, |result| window(result, &numbered, SETTLING).map(part))
+    outcomes.values(COMMUNITY, |result| window(result, flow, SETTLING).map(part))
 }
 
 fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
@@ -84,7 +71,7 @@ fn judge(outcomes: &Outcomes<'_>) -> (Vec<Finding>, Vec<Series>) {
             let whole = outcomes.values(SHORTEST.name, |result| window(result, flow, 0.0).map(part));
             let remark = format!(
                 "{why}; by reading of the links: {}; with the slow start at the beginning {}; with the link state \
-                 of the community, all three through one proxy, {}",
+                 of the community {}",
                 by_reading(part),
                 words(&whole),
                 words(&community(outcomes, flow, part))

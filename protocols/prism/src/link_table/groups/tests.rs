@@ -12,7 +12,7 @@ fn is_about(a: f64, b: f64) -> bool {
 
 fn check(links: &LinkTable) {
     let sums = links.sums();
-    let in_flight: u64 = links.up().map(|(_, link)| link.in_flight_bytes).sum();
+    let in_flight: u64 = links.up().map(|(_, link)| link.variables.in_flight_bytes).sum();
     assert_eq!(links.in_flight_bytes(), in_flight);
     assert_eq!(sums.usable.count, links.up().filter(|(_, link)| link.usable).count());
     let rate: f64 = links.usable().filter_map(|(_, link)| link.model.planning_rate()).sum();
@@ -23,7 +23,7 @@ fn check(links: &LinkTable) {
     assert_eq!(sums.has_receipts, links.up().any(|(_, link)| link.model.has_receipts()));
     for (id, _) in links.up() {
         let others = links.usable().filter(|(other, _)| *other != id);
-        let idle: f64 = others.map(|(_, link)| link.model.idle_rate(link.in_flight_bytes)).sum();
+        let idle: f64 = others.map(|(_, link)| link.model.idle_rate(link.variables.in_flight_bytes)).sum();
         assert!(is_about(links.idle_rate_beside(id), idle));
     }
 }

@@ -99,5 +99,5 @@ fn a_hundred_equal_links_take_turns() {
         let link = links.least(None, |bounds| question.bound(bounds), |id, link| question.rank(id, link));
         links.send(Instant::ZERO, link.unwrap(), PACKET.bytes, (0, PACKET.seq));
     }
-    assert!(links.up().all(|(_, link)| link.in_flight_packets == 5));
+    assert!(links.up().all(|(_, link)| link.variables.in_flight_packets == 5));
 }

@@ -95,9 +95,14 @@ impl Bench {
 
     /// The handshake of a connection whose first data byte has sequence number `first`; window scale `shift`.
     pub fn handshake(&mut self, now: Instant, first: u32, shift: u8) {
+        self.handshake_of(flow(), now, first, shift);
+    }
+
+    /// The same of one of several connections.
+    pub fn handshake_of(&mut self, flow: FlowKey, now: Instant, first: u32, shift: u8) {
         let mut syn = TcpHeader { flags: TcpFlags::SYN, window: 65535, ..TcpHeader::default() };
         syn.options.window_scale = Some(shift);
-        self.proxy.handle_reverse(now, flow(), &syn, 0, 0);
+        self.proxy.handle_reverse(now, flow, &syn, 0, 0);
         let mut syn_ack = TcpHeader {
             seq: SeqNumber(first) - 1,
             ack: SeqNumber(1),
@@ -106,15 +111,20 @@ impl Bench {
             ..TcpHeader::default()
         };
         syn_ack.options.window_scale = Some(7);
-        self.proxy.handle_data(now, flow(), &syn_ack, 0, 0);
+        self.proxy.handle_data(now, flow, &syn_ack, 0, 0);
         let reply = now + prismux_units::Duration::from_millis(10);
-        self.proxy.handle_reverse(reply, flow(), &ack(first, &[]), 0, 0);
+        self.proxy.handle_reverse(reply, flow, &ack(first, &[]), 0, 0);
         self.drain();
     }
 
     /// A data packet; the link it is sent on.
     pub fn send(&mut self, now: Instant, seq: u32, length: u32) -> Option<LinkId> {
-        self.proxy.handle_data(now, flow(), &data(seq), length, u64::from(seq));
+        self.send_of(flow(), now, seq, length)
+    }
+
+    /// The same of one of several connections.
+    pub fn send_of(&mut self, flow: FlowKey, now: Instant, seq: u32, length: u32) -> Option<LinkId> {
+        self.proxy.handle_data(now, flow, &data(seq), length, u64::from(seq));
         self.drain().forwarded.first().map(|&(_, link)| link)
     }
 
