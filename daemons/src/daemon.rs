@@ -16,7 +16,7 @@ use crate::workers::Workers;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
 use prismux_linux::{capabilities, confinement, process};
-use prismux_units::Instant;
+use prismux_units::{Duration, Instant};
 use serde::Serialize;
 use std::io;
 use std::os::fd::AsFd;
@@ -30,6 +30,12 @@ const WORKERS: Token = 3;
 const WEB: Token = 4;
 const FIRST_TUNNEL: Token = WEB + web::MAX_ADDRESSES;
 const LAST_WEB: Token = FIRST_TUNNEL - 1;
+
+/// A turn that comes so much later than its timer had not been given a processor (a busy machine, a paused one): what
+/// arrived meanwhile waits, and nobody is silent or lost who has not been listened to.
+const LATE: Duration = Duration::from_millis(20);
+/// The most turns it then listens before it judges: as many packets as a socket holds.
+const CATCH_UP_TURNS: u32 = 64;
 
 /// What a daemon does with what its loop reports.
 pub trait Role: Sized {
@@ -187,6 +193,8 @@ impl<R: Role> Daemon<R> {
     pub fn run(mut self) -> Result<(), DaemonError> {
         let clock = self.event_loop.clock();
         let mut ready = Vec::new();
+        // Turns in which it hears what waits before it judges what is due.
+        let mut catching_up = 0;
         loop {
             let deadline = [self.role.deadline(), self.web.deadline()].into_iter().flatten().min();
             let wake = self.event_loop.wait(deadline, &mut ready)?;
@@ -199,19 +207,35 @@ impl<R: Role> Daemon<R> {
                 tracing::info!("{} stopped", R::NAME);
                 return Ok(());
             }
-            self.role.expire(now);
-            self.web.expire(now, || self.role.report(now));
-            for &token in &ready {
-                match token {
-                    TUN => self.role.read_tun(clock)?,
-                    STATUS => self.status.answer(&self.role.report(now)),
-                    COMMANDS => self.commands.answer(|command| self.role.command(now, command)),
-                    WORKERS => self.role.collect(clock),
-                    WEB..=LAST_WEB => self.web.answer((token - WEB) as usize, now, || self.role.report(now)),
-                    tunnel => self.role.read_tunnel((tunnel - FIRST_TUNNEL) as usize, clock)?,
-                }
+            self.handle(&ready, now)?;
+            let is_late = deadline.is_some_and(|at| now.saturating_since(at) > LATE);
+            catching_up = match ready.is_empty() {
+                true => 0,
+                false if is_late && catching_up == 0 => CATCH_UP_TURNS,
+                false => u32::saturating_sub(catching_up, 1),
+            };
+            if catching_up == 0 {
+                let now = clock.now();
+                self.role.expire(now);
+                self.web.expire(now, || self.role.report(now));
             }
             self.role.flush();
         }
+    }
+
+    /// One batch from each source that has something.
+    fn handle(&mut self, ready: &[Token], now: Instant) -> Result<(), DaemonError> {
+        let clock = self.event_loop.clock();
+        for &token in ready {
+            match token {
+                TUN => self.role.read_tun(clock)?,
+                STATUS => self.status.answer(&self.role.report(now)),
+                COMMANDS => self.commands.answer(|command| self.role.command(now, command)),
+                WORKERS => self.role.collect(clock),
+                WEB..=LAST_WEB => self.web.answer((token - WEB) as usize, now, || self.role.report(now)),
+                tunnel => self.role.read_tunnel((tunnel - FIRST_TUNNEL) as usize, clock)?,
+            }
+        }
+        Ok(())
     }
 }

@@ -131,10 +131,12 @@ impl EventLoop {
     pub fn wait(&mut self, deadline: Option<Instant>, ready: &mut Vec<Token>) -> io::Result<Wake> {
         ready.clear();
         let timeout = self.arm(deadline)?;
-        let count = match self.epoll.wait(&mut self.events, timeout) {
-            Ok(count) => count,
-            Err(Errno::EINTR) => 0,
-            Err(error) => return Err(error.into()),
+        let count = loop {
+            match self.epoll.wait(&mut self.events, timeout) {
+                // A process that was stopped and goes on finds out here, before what is ready.
+                Err(Errno::EINTR) => {}
+                count => break count?,
+            }
         };
         let mut wake = Wake::Work;
         for event in &self.events[..count] {

@@ -10,6 +10,7 @@ mod hardening;
 mod many;
 mod neighbours;
 mod network;
+mod paused;
 #[path = "../support/process.rs"]
 mod process;
 mod receipts;
@@ -33,6 +34,7 @@ const TESTS: &[Test] = &[
     ("an_upload_and_datagrams_pass", scenarios::upload_and_datagrams),
     ("a_clean_shutdown_leaves_nothing", scenarios::clean_shutdown),
     ("a_killed_member_is_missed_and_comes_back", scenarios::killed_member),
+    ("a_proxy_that_was_stopped_for_a_while_misses_nobody", paused::proxy),
     ("a_killed_proxy_picks_up_connections_in_mid_stream", scenarios::killed_proxy),
     ("malformed_and_foreign_packets_are_counted", scenarios::hostile_packets),
     ("a_forged_path_mtu_does_not_stop_a_download", attacks::forged_path_mtu),
