@@ -2,6 +2,7 @@
 //!
 //! `{"command": "revoke", "name": "house"}` is answered by `{"done": "..."}` or `{"refused": "..."}`, in words. The
 //! socket lies beside the status socket, with `.control` for its ending: who may look need not be who may change.
+use prismux_linux::interrupted::uninterrupted;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, Permissions};
@@ -138,7 +139,7 @@ pub fn send(status_socket: &Path, command: &impl Serialize) -> Result<String, St
         own.socket.set_read_timeout(Some(PATIENCE))?;
         own.socket.send_to(&serde_json::to_vec(command)?, &to)?;
         let mut buffer = [0; MAX_BYTES];
-        let length = own.socket.recv(&mut buffer)?;
+        let length = uninterrupted(|| own.socket.recv(&mut buffer))?;
         Ok(serde_json::from_slice(buffer.get(..length).unwrap_or_default())?)
     };
     match ask() {

@@ -23,6 +23,7 @@ mod error;
 pub mod event_loop;
 pub mod frame_socket;
 pub mod handoff;
+pub mod interrupted;
 pub mod local_time;
 pub mod namespace;
 pub mod netconf;

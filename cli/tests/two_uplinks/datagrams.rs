@@ -2,6 +2,7 @@
 use crate::network::{INTERNET, Machine, Network};
 use crate::transfer::Direction;
 use crate::{links, page, type_until, wait_for};
+use prismux_linux::interrupted::uninterrupted;
 use prismux_linux::process;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,7 +63,7 @@ impl Flow {
         };
         let inside = std::thread::spawn(connect).join().unwrap().unwrap().expect("a socket");
         outside.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        let (_, peer) = outside.recv_from(&mut [0; 10]).expect("the host's question");
+        let (_, peer) = uninterrupted(|| outside.recv_from(&mut [0; 10])).expect("the host's question");
         outside.connect(peer).expect("the host's address");
         let (from, to) = match direction {
             Direction::Down => (outside, inside),
@@ -89,7 +90,7 @@ impl Flow {
             to.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
             let mut packet = [0; 2 * PAYLOAD_BYTES];
             // Ends with the flow.
-            while to.recv(&mut packet).is_ok() {
+            while uninterrupted(|| to.recv(&mut packet)).is_ok() {
                 let number = u32::from_be_bytes(packet[..4].try_into().unwrap());
                 log.lock().unwrap().push((Instant::now(), number));
             }

@@ -5,6 +5,7 @@ use crate::network::{Machine, ip, wait_for};
 use prismux_community::Datagram;
 use prismux_community::mdns::{GROUP_V4, PORT, Querier, Responder, Service};
 use prismux_endpoint::Endpoint;
+use prismux_linux::interrupted::uninterrupted;
 use prismux_linux::namespace::Namespace;
 use prismux_units::Instant;
 use serde_json::Value;
@@ -98,7 +99,8 @@ fn shares_the_port(street: &Street) {
     let ttl_s = |bytes: &[u8]| u32::from_be_bytes(bytes[37..41].try_into().unwrap());
     let mut buffer = [0; 2000];
     let mut hear = || {
-        let (length, from) = other.recv_from(&mut buffer).expect("it comes to this responder too");
+        let (length, from) =
+            uninterrupted(|| other.recv_from(&mut buffer)).expect("it comes to this responder too");
         (buffer[..length].to_vec(), from)
     };
     let (announced, from) = hear();
@@ -132,7 +134,7 @@ fn strangers_get_no_answer(street: &Street) {
         let socket = street.eve.enter(open).unwrap().unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
         socket.send_to(&query.bytes, query.to).unwrap();
-        assert_eq!(socket.recv_from(&mut [0; 2000]).is_ok(), is_answered, "{own}");
+        assert_eq!(uninterrupted(|| socket.recv_from(&mut [0; 2000])).is_ok(), is_answered, "{own}");
     }
 }
 
@@ -152,7 +154,7 @@ fn who_is_behind_a_router_is_not_believed(street: &Street) {
             scope.spawn(|| {
                 let mut responder = Responder::new(Instant::ZERO, &service, false).unwrap();
                 let mut buffer = [0; 2000];
-                let (length, from) = socket.recv_from(&mut buffer).expect("ann asks all");
+                let (length, from) = uninterrupted(|| socket.recv_from(&mut buffer)).expect("ann asks all");
                 responder.handle_input(Instant::ZERO, Datagram { from, bytes: &buffer[..length] });
                 let answer = responder.poll_transmit(Instant::ZERO).expect("it is answered");
                 socket.send_to(&answer.bytes, from).unwrap();

@@ -1,5 +1,6 @@
 //! TCP between a host behind the home and one in the internet: bytes that depend on their place, and when they came.
 use crate::network::{INTERNET, Network};
+use prismux_linux::interrupted::uninterrupted;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -133,7 +134,7 @@ fn receive(mut stream: TcpStream, log: &Mutex<Vec<(Instant, u64)>>, given_up: &A
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let (mut place, mut block) = (0, [0; 64 * 1024]);
     loop {
-        let read = stream.read(&mut block);
+        let read = uninterrupted(|| stream.read(&mut block));
         if given_up.load(Ordering::Relaxed) {
             return;
         }

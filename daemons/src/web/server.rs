@@ -2,6 +2,7 @@
 use super::cannot_listen;
 use super::request;
 use super::site::{Response, Site};
+use prismux_linux::interrupted::uninterrupted;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -129,14 +130,19 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 }
 
 fn read_until(stream: &mut TcpStream, deadline: Instant, block: &mut [u8]) -> io::Result<usize> {
-    stream.set_read_timeout(Some(left(deadline)?))?;
-    stream.read(block)
+    uninterrupted(|| {
+        stream.set_read_timeout(Some(left(deadline)?))?;
+        stream.read(block)
+    })
 }
 
 fn write_until(stream: &mut TcpStream, deadline: Instant, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        stream.set_write_timeout(Some(left(deadline)?))?;
-        match stream.write(bytes)? {
+        let written = uninterrupted(|| {
+            stream.set_write_timeout(Some(left(deadline)?))?;
+            stream.write(bytes)
+        });
+        match written? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
             length => bytes = bytes.get(length..).unwrap_or_default(),
         }

@@ -1,6 +1,7 @@
 use super::lanes::Lanes;
 use super::{Crew, Done, Worker, Workers, batch::Exit};
 use crate::tunnel::Peer;
+use prismux_linux::interrupted::uninterrupted;
 use std::net::{SocketAddr, UdpSocket};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ fn push(lanes: &mut Lanes, to: SocketAddr, number: u32) {
 
 fn number(socket: &UdpSocket) -> u32 {
     let mut buffer = [0; 100];
-    let length = socket.recv(&mut buffer).unwrap();
+    let length = uninterrupted(|| socket.recv(&mut buffer)).unwrap();
     assert_eq!(&buffer[4..length], b"packet");
     u32::from_be_bytes(*buffer.first_chunk().unwrap())
 }

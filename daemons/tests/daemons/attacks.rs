@@ -4,6 +4,7 @@ use super::scenarios::{gre_socket, udp_packet};
 use super::transfer::{Direction, Transfer};
 use crate::process::{Daemon, wait_for};
 use prismux_daemons::tunnel::control::{Bye, Hello, Message, Tier, Token};
+use prismux_linux::interrupted::uninterrupted;
 use prismux_linux::socket_option;
 use prismux_units::Duration;
 use prismux_wire::checksum::checksum;
@@ -100,7 +101,7 @@ pub fn last_counters() {
     };
     say(&Message::Hello(hello("m2")));
     let mut buffer = [0; 100];
-    let (length, _) = other.recv_from(&mut buffer).unwrap();
+    let (length, _) = uninterrupted(|| other.recv_from(&mut buffer)).unwrap();
     let Ok(Message::Challenge(challenge)) = Message::parse(&buffer[4..length], &token) else {
         panic!("no session")
     };

@@ -57,7 +57,9 @@ pub fn recorded() {
         matches!(&events[0], Event::MemberJoined { member, peer: Some(_) } if member == "m1"),
         "{events:?}"
     );
-    assert!(matches!(events.last(), Some(Event::MemberLeft { member, .. }) if member == "m1"), "{events:?}");
+    // A packet that nobody acknowledged may be given up after it.
+    let leaves = |event: &Event<'_>| matches!(event, Event::MemberLeft { member, .. } if member == "m1");
+    assert!(events.iter().any(leaves), "{events:?}");
     let replay = prismux_daemons::replay::replay(&bytes).unwrap();
     assert!(replay.decisions() > 100 && replay.differences.is_empty(), "{replay:?}");
 }

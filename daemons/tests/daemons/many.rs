@@ -6,6 +6,7 @@ use crate::process::{ip, wait_for};
 use nix::poll::{PollFd, PollFlags};
 use prismux_daemons::proxy::members::MAX_MEMBERS;
 use prismux_daemons::tunnel::control::{Hello, Message, Tier, Token};
+use prismux_linux::interrupted::uninterrupted;
 use prismux_linux::tun::Tun;
 use prismux_units::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -143,7 +144,7 @@ pub fn full_house() {
         let mut buffer = [0; 100];
         if session == 0 {
             say(socket, number, 0, 1);
-            let length = socket.recv(&mut buffer).unwrap();
+            let length = uninterrupted(|| socket.recv(&mut buffer)).unwrap();
             let Ok(Message::Challenge(challenge)) = Message::parse(&buffer[4..length], &token) else {
                 panic!("no session")
             };
@@ -151,7 +152,7 @@ pub fn full_house() {
         }
         say(socket, number, session, 2);
         if number < MAX_MEMBERS {
-            let length = socket.recv(&mut buffer).unwrap();
+            let length = uninterrupted(|| socket.recv(&mut buffer)).unwrap();
             let answer = Message::parse(&buffer[4..length], &token);
             assert!(matches!(answer, Ok(Message::Welcome(_))), "{number}: {answer:?}");
         }

@@ -72,7 +72,7 @@ pub fn repaired() {
     let socket = network.sender.enter(|| UdpSocket::bind((SENDER, 7000))).unwrap().unwrap();
     let mut came = vec![0_u32; PACKETS as usize];
     receiver.set_nonblocking(true).unwrap();
-    // For what comes while a busy machine gives this thread no processor. Without the right to it the default has to do.
+    // For what comes while a busy machine gives this thread no processor; without the right to it the default will do.
     let _ = socket_option::set(&receiver, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, 8 << 20);
     let mut buffer = [0; 2000];
     let mut take = |came: &mut Vec<u32>| {

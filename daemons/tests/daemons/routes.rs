@@ -2,6 +2,7 @@
 use crate::network::{Network, TOKEN};
 use crate::process::{ip, wait_for};
 use crate::scenarios::configuration;
+use prismux_linux::interrupted::uninterrupted;
 use std::net::UdpSocket;
 use std::time::Duration;
 
@@ -73,9 +74,12 @@ pub fn own_addresses() {
     let (own, neighbour) =
         (bound(&network.members[0], "10.3.1.1:7000"), bound(&network.receiver, "10.3.1.2:7001"));
     neighbour.send_to(b"hello", "10.3.1.1:7000").unwrap();
-    let (_, from) = own.recv_from(&mut [0; 100]).expect("the neighbour is heard");
+    let (_, from) = uninterrupted(|| own.recv_from(&mut [0; 100])).expect("the neighbour is heard");
     own.send_to(b"answer", from).unwrap();
-    assert_eq!(neighbour.recv_from(&mut [0; 100]).expect("the answer comes by the LAN").0, 6);
+    assert_eq!(
+        uninterrupted(|| neighbour.recv_from(&mut [0; 100])).expect("the answer comes by the LAN").0,
+        6
+    );
     let forwarded = ip(&network.members[0], "route get 10.1.0.1 from 10.3.1.2 iif wlan");
     assert!(forwarded.contains("dev prism0"), "what receivers send goes into the tunnel: {forwarded}");
     member.stop();

@@ -2,6 +2,7 @@
 use crate::network::{Network, SENDER, SENDER_V6};
 use crate::process::{Daemon, ip, wait_for};
 use crate::transfer::{Direction, Transfer};
+use prismux_linux::interrupted::uninterrupted;
 use prismux_linux::namespace::Namespace;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::BTreeSet;
@@ -70,10 +71,11 @@ pub fn upload_and_datagrams() {
         socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     }
     sender.send_to(&[1; 1200], "10.77.0.2:7000").unwrap();
-    let (length, from) = receiver.recv_from(&mut [0; 2000]).expect("a datagram through the proxy");
+    let (length, from) =
+        uninterrupted(|| receiver.recv_from(&mut [0; 2000])).expect("a datagram through the proxy");
     assert_eq!((length, from), (1200, "10.1.0.1:7000".parse().unwrap()));
     receiver.send_to(&[2; 300], from).unwrap();
-    assert_eq!(sender.recv_from(&mut [0; 2000]).expect("an answer").0, 300);
+    assert_eq!(uninterrupted(|| sender.recv_from(&mut [0; 2000])).expect("an answer").0, 300);
     assert_eq!(proxy.number("/counters/opaque_packets"), 1);
 }
 
@@ -202,7 +204,7 @@ pub fn hostile_packets() {
     }
     // The stranger gets no answer: what is signed with the token would let it try tokens at leisure.
     stranger.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-    assert!(stranger.recv_from(&mut [0; 100]).is_err());
+    assert!(uninterrupted(|| stranger.recv_from(&mut [0; 100])).is_err());
     let bytes = MEGABYTE;
     Transfer::start(&network, SENDER, Direction::Download, bytes, None).finish(bytes);
 }
@@ -232,7 +234,7 @@ pub fn plain_gre_router() {
     sender.send_to(b"ping", "10.77.0.2:7001").unwrap();
 
     let mut bytes = [0; 200];
-    let length = (&router).read(&mut bytes).expect("a tunnelled packet");
+    let length = uninterrupted(|| (&router).read(&mut bytes)).expect("a tunnelled packet");
     let (outer, rest) = bytes[..length].split_at(20);
     assert_eq!(
         (outer[0], outer[9], usize::from(u16::from_be_bytes([outer[2], outer[3]]))),
@@ -256,7 +258,7 @@ pub fn plain_gre_router() {
     let sum = prismux_wire::checksum::checksum(&answer);
     answer[4..6].copy_from_slice(&sum.to_be_bytes());
     router.send_to(&answer, &SocketAddr::from(([10, 2, 1, 1], 0)).into()).unwrap();
-    let (length, from) = sender.recv_from(&mut bytes).expect("the answer");
+    let (length, from) = uninterrupted(|| sender.recv_from(&mut bytes)).expect("the answer");
     assert_eq!((&bytes[..length], from), (&b"pong"[..], "10.77.0.2:7001".parse().unwrap()));
 }
 

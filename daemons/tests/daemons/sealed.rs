@@ -8,6 +8,7 @@ use prismux_daemons::config::make_private_key;
 use prismux_daemons::tunnel::control::{Hello, Message, PROTOCOL_TYPE, Tier, Token};
 use prismux_daemons::tunnel::sealing::os_entropy;
 use prismux_endpoint::Endpoint;
+use prismux_linux::interrupted::uninterrupted;
 use prismux_linux::namespace::Namespace;
 use prismux_linux::socket_option;
 use prismux_sealed::{KeyPair, Limits, PeerId, PublicKey, Sessions};
@@ -312,7 +313,7 @@ pub fn attacker_on_the_path() {
         elsewhere.send_to(&changed, "10.2.2.1:51820").unwrap();
     }
     wait_for("these too", || proxy.number("/drops/forged") + proxy.number("/drops/unknown_peer") >= 4);
-    assert!(elsewhere.recv(&mut [0; 2000]).is_err(), "an answer to a stranger");
+    assert!(uninterrupted(|| elsewhere.recv(&mut [0; 2000])).is_err(), "an answer to a stranger");
     let status = proxy.status().unwrap();
     assert_eq!(status["links"][0]["peer"], peer, "the member has not moved");
     let after = proxy.number("/links/0/return_packets");
@@ -343,18 +344,18 @@ pub fn strangers() {
         stranger.send_to(&blind, to).unwrap();
     }
     wait_for("they are counted", || proxy.number("/drops/unknown_peer") >= 1000);
-    assert!(stranger.recv(&mut [0; 2000]).is_err(), "an answer to a stranger");
+    assert!(uninterrupted(|| stranger.recv(&mut [0; 2000])).is_err(), "an answer to a stranger");
 
     let knowing = initiation(keys.proxy);
     for _ in 0..50 {
         stranger.send_to(&knowing, to).unwrap();
     }
-    assert!(stranger.recv(&mut [0; 2000]).is_err(), "an answer to an unknown key");
+    assert!(uninterrupted(|| stranger.recv(&mut [0; 2000])).is_err(), "an answer to an unknown key");
     for _ in 0..500 {
         stranger.send_to(&knowing, to).unwrap();
     }
     wait_for("it is too much", || proxy.number("/drops/too_many_handshakes") > 0);
-    assert_eq!(stranger.recv(&mut [0; 2000]).unwrap(), 64, "a cookie");
+    assert_eq!(uninterrupted(|| stranger.recv(&mut [0; 2000])).unwrap(), 64, "a cookie");
     // Meanwhile a member gets in.
     let _member = start_member(&network, &keys, 1, "10.2.1.1");
     wait_for("the member joins", || proxy.links_up() == ["m1"]);
@@ -380,7 +381,7 @@ pub fn dishonest_member() {
     liar.handle_input(now(), PEER);
     socket.send_to(&liar.poll_transmit(now()).unwrap().bytes, to).unwrap();
     let mut buffer = [0; 2000];
-    let (length, from) = socket.recv_from(&mut buffer).unwrap();
+    let (length, from) = uninterrupted(|| socket.recv_from(&mut buffer)).unwrap();
     liar.open(now(), from, &buffer[..length], &mut Vec::new()).unwrap();
     let mut say = |header: [u8; 4], payload: &[u8]| {
         let mut out = Vec::new();

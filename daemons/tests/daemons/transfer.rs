@@ -1,6 +1,7 @@
 //! TCP through the kernel: numbered bytes, paced if need be, compared by SHA-256.
 use crate::network::Network;
 use crate::process::PATIENCE;
+use prismux_linux::interrupted::uninterrupted;
 use sha2::{Digest, Sha256};
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
@@ -100,7 +101,7 @@ fn receive(mut stream: TcpStream, arrived: &AtomicU64) -> [u8; 32] {
     let mut digest = Sha256::new();
     let mut block = [0u8; 64 * 1024];
     loop {
-        match stream.read(&mut block).expect("the connection goes on") {
+        match uninterrupted(|| stream.read(&mut block)).expect("the connection goes on") {
             0 => return digest.finalize().into(),
             length => {
                 digest.update(&block[..length]);

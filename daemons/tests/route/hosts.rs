@@ -1,5 +1,6 @@
 //! Hosts, the wires between them, daemons on them, and traffic of their kernels.
 use crate::process::{Daemon, PATIENCE, ip, set};
+use prismux_linux::interrupted::uninterrupted;
 use prismux_linux::namespace::Namespace;
 use prismux_linux::netlink;
 use std::io::{Read, Write};
@@ -110,10 +111,13 @@ impl Hosts {
         let (asks, answers) = (bind(from), bind(to));
         let (sent, mut room) = (vec![0x5a; bytes], vec![0; bytes + 1]);
         let there = asks.send_to(&sent, answers.local_addr().unwrap()).is_ok();
-        let Some((length, back)) = answers.recv_from(&mut room).ok().filter(|_| there) else { return false };
+        let Some((length, back)) = uninterrupted(|| answers.recv_from(&mut room)).ok().filter(|_| there)
+        else {
+            return false;
+        };
         assert_eq!((length, back), (bytes, asks.local_addr().unwrap()));
         answers.send_to(&room[..length], back).unwrap();
-        asks.recv(&mut room).is_ok_and(|length| room[..length] == sent)
+        uninterrupted(|| asks.recv(&mut room)).is_ok_and(|length| room[..length] == sent)
     }
 
     /// Sends so many datagrams, each with its number, and answers those that arrive.
@@ -128,7 +132,7 @@ impl Hosts {
         }
         receiver.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
         let mut room = [0; 100];
-        std::iter::from_fn(|| receiver.recv(&mut room).ok().map(|_| room[0])).collect()
+        std::iter::from_fn(|| uninterrupted(|| receiver.recv(&mut room)).ok().map(|_| room[0])).collect()
     }
 
     /// Sends bytes over a connection from one host to another, and waits until they are there, whole.
