@@ -4,9 +4,9 @@ use std::io::{ErrorKind, Result};
 /// Calls again as long as the kernel says EINTR.
 ///
 /// A call with a time limit, such as receiving from a socket that has one, is never begun anew by the kernel
-/// (signal(7)). No handler is needed for it to be interrupted: the process was stopped and goes on, or a child of another
-/// thread has ended while that thread had signals blocked, which it has until its next child runs (on a busy machine,
-/// one child in twelve).
+/// (signal(7)). No handler is needed for it to be interrupted: the process was stopped and goes on, or a child of
+/// another thread has ended while that thread had signals blocked, which it has until its next child runs (on a busy
+/// machine, one child in twelve).
 ///
 /// # Errors
 /// Those of the call, but for EINTR.

@@ -13,8 +13,8 @@ fn signal(daemon: &Daemon, signal: Signal) {
     kill(Pid::from_raw(daemon.id().cast_signed()), signal).unwrap();
 }
 
-/// A proxy that is stopped for a while (a virtual machine that moves, a laptop's lid) finds its members' hellos waiting,
-/// behind a flood of other packets too, and holds nobody for gone; the download goes on.
+/// A proxy that is stopped for a while (a virtual machine that moves, a laptop's lid) finds its members' hellos
+/// waiting, behind a flood of other packets too, and holds nobody for gone; the download goes on.
 pub fn proxy() {
     let network = Network::new("paused-proxy");
     let proxy = network.start_proxy();
