@@ -87,7 +87,7 @@ fn full_packet(orders: &Orders<'_>) -> FullPacket {
         mss_bytes: mss_bytes.min(LINK_MTU_BYTES - TCP_IP_HEADER_BYTES - tunnel_bytes),
         timestamps: flow.is_some_and(|flow| flow.tcp.timestamps != Some(false)),
     };
-    segment.packet(tunnel_bytes)
+    segment.packet(orders.plan.counted_tunnel_bytes(IpFamily::V4))
 }
 
 /// What the programs at the flows' receivers have counted, by node; counters of several are added up, of pauses the

@@ -1,6 +1,6 @@
 //! Capacity: the best goodput that physics allows. The shared links' rates, less what the headers of full-size
 //! packets take.
-use crate::{IpFamily, Plan, Role};
+use crate::{IpFamily, NodeId, Plan, Role};
 
 /// IPv4 header (RFC 791) and TCP header (RFC 9293) without options, which a maximum segment size leaves out.
 pub const TCP_IP_HEADER_BYTES: u32 = 40;
@@ -37,6 +37,25 @@ impl FullSegment {
 }
 
 impl Plan {
+    /// Whether tunnels of `proxy` run over a link whose rate counts as capacity. Where a proxy sends upstream they end
+    /// before such a link: members have theirs behind them.
+    pub fn tunnels_where_capacity_counts(&self, proxy: NodeId) -> bool {
+        let counts = |ends: &[NodeId]| match ends {
+            &[a, b] => self.link_between(a, b).is_some_and(|link| self[link].shared),
+            _ => false,
+        };
+        let paths = self.members_of(proxy).into_iter().filter_map(|member| self.shortest_path(proxy, member));
+        paths.into_iter().any(|path| path.windows(2).any(counts))
+    }
+
+    /// Bytes that the plan's tunnels add to a packet at most where capacity counts.
+    pub fn counted_tunnel_bytes(&self, outer: IpFamily) -> u32 {
+        match self.proxies().into_iter().any(|proxy| self.tunnels_where_capacity_counts(proxy)) {
+            true => self.tunnel_bytes(outer),
+            false => 0,
+        }
+    }
+
     /// Bytes that the plan's tunnels add to a packet at most. Where there is a proxy its tunnel counts, whether a
     /// flow uses it or not: all transports are measured against one capacity.
     pub fn tunnel_bytes(&self, outer: IpFamily) -> u32 {

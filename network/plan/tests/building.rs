@@ -39,6 +39,19 @@ fn tunnels_cost_what_their_headers_take() {
 }
 
 #[test]
+fn capacity_counts_tunnels_only_where_they_cross_a_link_that_counts() {
+    let mut plan = community();
+    assert_eq!(plan.counted_tunnel_bytes(IpFamily::V4), 24);
+    // Upstream the links that count are behind the members.
+    for link in &mut plan.links {
+        link.shared = link.name.starts_with("wlan");
+    }
+    assert_eq!((plan.counted_tunnel_bytes(IpFamily::V4), plan.tunnel_bytes(IpFamily::V4)), (0, 24));
+    plan.links[2].shared = true;
+    assert_eq!(plan.counted_tunnel_bytes(IpFamily::V4), 24, "one is enough");
+}
+
+#[test]
 fn links_between_proxy_and_member_count_as_capacity() {
     let plan = community();
     let names: Vec<&str> = plan.shared_links().into_iter().map(|link| plan[link].name.as_str()).collect();

@@ -218,8 +218,8 @@ fn report(plan: &Plan, seed: Seed) -> Report {
 /// MSS of a full Ethernet frame over IPv4.
 const ETHERNET_MSS: u16 = 1460;
 
-/// A full-size packet on a member's link, after the first flow that sends segments (or Ethernet's MTU without one):
-/// what capacity is reckoned with.
+/// A full-size packet on a link that counts as capacity, after the first flow that sends segments (or Ethernet's MTU
+/// without one): what capacity is reckoned with.
 fn full_packet(plan: &Plan, bypassed: &[NodeId], transports: &[AnyTransport]) -> FullPacket {
     let ethernet = SegmentShape { mss: ETHERNET_MSS, timestamps: false };
     let segment = transports.iter().find_map(|transport| transport.get().segment());
@@ -228,7 +228,9 @@ fn full_packet(plan: &Plan, bypassed: &[NodeId], transports: &[AnyTransport]) ->
     for proxy in plan.proxies().into_iter().filter(|proxy| !bypassed.contains(proxy)) {
         let Role::PrismProxy(settings) = &plan[proxy].role else { continue };
         mss_bytes = mss_bytes.min(settings.config.mss_clamp.map_or(mss_bytes, u32::from));
-        tunnel_bytes = tunnel_bytes.max(settings.tunnel.overhead_bytes(IpFamily::V4));
+        if plan.tunnels_where_capacity_counts(proxy) {
+            tunnel_bytes = tunnel_bytes.max(settings.tunnel.overhead_bytes(IpFamily::V4));
+        }
     }
     FullSegment { mss_bytes, timestamps }.packet(tunnel_bytes)
 }

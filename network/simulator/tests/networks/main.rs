@@ -40,4 +40,5 @@ mod tcp_door;
 mod tcp_ho;
 mod totals;
 mod uplinks;
+mod upstream;
 mod weak_cells;
