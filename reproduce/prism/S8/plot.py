@@ -8,7 +8,7 @@ from prismux.figures import Report, charts, style
 def draw(report: Report) -> Figure:
     """Draw the figure from a result file."""
     table = report.table("S8")
-    with style.canvas("three PRISM flows over 600, 900, 1200 and 1500 kbit/s, a proxy each") as (figure, axes):
+    with style.canvas("three PRISM flows over 600, 900, 1200 and 1500 kbit/s") as (figure, axes):
         (panel,) = axes
         look = style.look("prism")
         means, deviations = table.column("mean"), table.column("standard deviation")
