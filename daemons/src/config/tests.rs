@@ -1,8 +1,11 @@
 use super::file::parse;
-use super::{GatewayConfig, HomeConfig, MemberConfig, ProxyConfig, Role, accounts_file, make_private_key};
+use super::{
+    GatewayConfig, HomeConfig, MemberConfig, ProxyConfig, Role, accounts_file, make_private_key,
+    prism_settings_from_toml, prism_settings_to_toml,
+};
 use crate::tunnel::{Peer, Transport};
 use crate::unnamed::unnamed;
-use prismux_prism::{RpcMode, SchedulerKind};
+use prismux_prism::{LinkStateKept, RpcMode, SchedulerKind};
 use prismux_sharing::ResetDay;
 use prismux_units::{ByteCount, Duration, Rate};
 use std::os::unix::fs::PermissionsExt;
@@ -118,12 +121,14 @@ fn the_shipped_examples_are_valid() {
 
 #[test]
 fn the_prism_table_selects_a_profile_and_deviations() {
-    let text =
-        format!("{PROXY}\n[prism]\nprofile = \"paper\"\nscheduler = \"nip-only\"\nlink_dupthresh = 3\n");
-    let prism = proxy(&text).unwrap().prism;
+    let table = "profile = \"paper\"\nscheduler = \"nip-only\"\nlink_dupthresh = 3\nlink_state = \"flow\"\n";
+    let prism = proxy(&format!("{PROXY}\n[prism]\n{table}")).unwrap().prism;
     assert_eq!((prism.scheduler, prism.rpc), (SchedulerKind::NipOnly, RpcMode::Full));
     assert_eq!(prism.link_dupthresh, 3);
+    assert_eq!(prism.link_state, LinkStateKept::Flow);
     assert!(!prism.learn_rates, "as published");
+    let written = prism_settings_to_toml(&prism).unwrap().to_string();
+    assert_eq!(prism_settings_from_toml(&written).unwrap().link_state, LinkStateKept::Flow, "{written}");
 }
 
 #[test]
