@@ -174,6 +174,9 @@ pub fn order() {
     wait_for("all that was handed to workers has left", || handled(&proxy, "sent") <= down() + lost);
     let opened = || -> u64 { members.iter().map(|member| handled(member, "opened")).sum() };
     wait_for("and has been opened", || opened() + lost >= down());
+    // A TCP sender that outruns them is another matter: then packets are dropped, and counted.
+    assert_eq!(proxy.number("/workers/refused_packets"), 0);
+    assert_eq!(proxy.number("/drops/send_buffer_full"), 0);
 
     Transfer::start(&network, SENDER, Direction::Download, 20 * MEGABYTE, None).finish(20 * MEGABYTE);
     Transfer::start(&network, SENDER, Direction::Upload, 10 * MEGABYTE, None).finish(10 * MEGABYTE);
@@ -193,8 +196,7 @@ pub fn order() {
     });
     forged(&proxy, &taps[0]);
     for daemon in [&proxy, &members[0], &members[1]] {
-        assert_eq!(daemon.number("/workers/refused_packets"), 0);
-        for reason in ["send_failed", "send_buffer_full", "malformed_tunnel"] {
+        for reason in ["send_failed", "malformed_tunnel"] {
             assert_eq!(daemon.number(&format!("/drops/{reason}")), 0, "{reason}");
         }
     }
