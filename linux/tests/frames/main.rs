@@ -150,7 +150,9 @@ fn nothing_lost() {
         // Packets wait in the device's queue while another processor, which has words of the kernel's own for an IPv6
         // router, is taking something out of it, and come when that goes on.
         let mut ours = 0;
-        while ours < 10 && let Some(length) = read(PATIENCE, || tun.read(&mut buffer)) {
+        while ours < 10
+            && let Some(length) = read(PATIENCE, || tun.read(&mut buffer))
+        {
             ours += u32::from(buffer[0] >> 4 == 4 && length == 128);
         }
         assert_eq!(ours, 10, "of ten packets over {name}");

@@ -7,7 +7,7 @@ use nix::sched::{CloneFlags, unshare};
 use prismux_endpoint::Endpoint;
 use prismux_linux::handoff::{Estimates, Handoff, LinkWatch, Move};
 use prismux_linux::netconf::ip;
-use prismux_linux::privileges;
+use prismux_linux::{netlink, privileges};
 use prismux_tcp::{Connection, SegmentIn, TcpConfig};
 use prismux_tcp_ho::{HandoffConfig, HandoffHost};
 use prismux_units::{Instant, Rate};
@@ -58,6 +58,8 @@ fn an_address_that_moves_is_told_to_the_peer() {
         "link set station up",
         "address add 10.66.0.2/24 dev wlan0",
     ]);
+    // The kernel says that a cable is plugged in when it comes to it.
+    netlink::wait_until_it_sends("wlan0", Duration::from_secs(10)).expect("a device");
     let estimates =
         Estimates { known: [("wwan0".to_owned(), Rate::from_kbps(384))].into(), ..Estimates::default() };
     let mut watch = LinkWatch::open(estimates).expect("a watch");
