@@ -1,5 +1,6 @@
 //! Sockets with the settings of a flow.
 use crate::kernel_tcp::KernelTcp;
+use crate::sysctl;
 use prismux_linux::socket_option;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -28,7 +29,7 @@ impl SocketMaker<'_> {
             let bytes = i32::try_from(window.as_u64()).unwrap_or(i32::MAX);
             match self.mptcp {
                 false => socket_option::set(&socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)?,
-                true => socket_option::set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)?,
+                true => set_buffer(&socket, bytes)?,
             }
         }
         if let Some(nagle) = self.tcp.nagle {
@@ -58,6 +59,18 @@ impl SocketMaker<'_> {
         let socket = self.socket()?;
         socket.bind(&SocketAddrV4::new(from, 0).into())?;
         Ok(socket)
+    }
+}
+
+/// Gives a socket a buffer for a window of so many bytes. That is root's to do; in a user namespace the node's own
+/// settings tell how far the kernel lets buffers grow.
+fn set_buffer(socket: &Socket, bytes: i32) -> io::Result<()> {
+    match socket_option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+            // As the option has it: half of a buffer is for what the kernel keeps beside the bytes.
+            sysctl::set("ipv4/tcp_rmem", &format!("4096 131072 {}", i64::from(bytes) * 2))
+        }
+        result => result,
     }
 }
 

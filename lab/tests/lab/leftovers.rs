@@ -2,7 +2,8 @@
 use crate::plans::{community, download, link, options};
 use prismux_lab::{self as lab, LabError};
 use prismux_linux::process::begin_unprivileged;
-use prismux_plan::Transport;
+use prismux_plan::{MptcpSettings, TcpSettings, Transport};
+use prismux_units::ByteCount;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -12,12 +13,16 @@ use std::time::{Duration, Instant};
 /// Nothing here takes longer, unless it is broken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the child of these tests does: a community with daemons.
-pub fn run_a_lab(seconds: &str) -> ExitCode {
+/// What the child of these tests does: a community with daemons, or with MPTCP.
+pub fn run_a_lab(seconds: &str, transport: &str) -> ExitCode {
+    let mptcp = Transport::Mptcp(MptcpSettings::DEFAULT);
+    let transport = if transport == "mptcp" { mptcp } else { Transport::Tcp };
+    let tcp = TcpSettings { window: Some(ByteCount::new(4_000_000)), ..TcpSettings::default() };
     let result = lab::ensure_privileges().map_err(LabError::from).and_then(|privileges| {
         println!("{privileges:?}");
         let seconds = seconds.parse().expect("a number");
-        lab::run(&community(seconds, &[link(5, 5), link(5, 5)], download(Transport::Tcp)), &options())
+        let flow = download(transport).tcp(tcp);
+        lab::run(&community(seconds, &[link(5, 5), link(5, 5)], flow), &options())
     });
     match result {
         Ok(outcome) => {
@@ -35,7 +40,7 @@ fn start(seconds: &str) -> Child {
     // What a shell starts in the background ignores SIGINT, and so do its children; what is at a terminal does not.
     let mut command = Command::new("env");
     command.arg("--default-signal=INT").arg(std::env::current_exe().expect("a path"));
-    command.args(["run-a-lab", seconds]).stdout(Stdio::piped()).process_group(0);
+    command.args(["run-a-lab", seconds, "tcp"]).stdout(Stdio::piped()).process_group(0);
     command.spawn().expect("a process")
 }
 
@@ -82,12 +87,14 @@ pub fn in_a_user_namespace() {
         println!("nothing to add: all these tests run in a user namespace here");
         return;
     }
-    let mut command = Command::new("/proc/self/exe");
-    command.args(["run-a-lab", "1.5"]).stdout(Stdio::piped());
-    begin_unprivileged(&mut command);
-    let output = command.output().expect("a process");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.starts_with("UserNamespace"), "{said}");
+    for transport in ["tcp", "mptcp"] {
+        let mut command = Command::new("/proc/self/exe");
+        command.args(["run-a-lab", "1.5", transport]).stdout(Stdio::piped());
+        begin_unprivileged(&mut command);
+        let output = command.output().expect("a process");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.starts_with("UserNamespace"), "{transport}: {said}");
+    }
 }
 
 /// True outside all user namespaces.

@@ -122,7 +122,7 @@ fn main() -> ExitCode {
             };
             return daemon(Ok::<_, String>(config), route::run);
         }
-        ["run-a-lab", seconds] => return leftovers::run_a_lab(seconds),
+        ["run-a-lab", seconds, transport] => return leftovers::run_a_lab(seconds, transport),
         ["serve", listen] => return own_programs::serve(listen),
         ["fetch", server, own] => return own_programs::fetch(server, own),
         _ => {}
