@@ -96,7 +96,7 @@ pub fn backup() {
         wait_for("it is under way", || transfer.arrived() > bytes / 4);
         network.lines.is_dead[0].store(true, Ordering::Relaxed);
         wait_for("it goes on over the backup", || transfer.arrived() > bytes / 2);
-        assert!(!stands_by(network.home()) && !stands_by(&network.server));
+        wait_for("both ends use it", || !stands_by(network.home()) && !stands_by(&network.server));
         network.lines.is_dead[0].store(false, Ordering::Relaxed);
         wait_for("the backup stands by again", || stands_by(network.home()) && stands_by(&network.server));
         transfer.finish();

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// A machine that only has much to do serves the lines within this time.
+const STANDSTILL: Duration = Duration::from_millis(50);
+
 /// One direction.
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
@@ -37,6 +40,8 @@ pub struct Emulated {
     /// Packets that found a queue full, of all lines: more than the lines carry, or all that a machine that stood
     /// still for a moment hands over at once.
     pub overflowed: AtomicU64,
+    /// Times at which the lines were not served for longer than a busy machine takes: it stood still.
+    pub standstills: AtomicU64,
     ends: AtomicBool,
 }
 
@@ -47,8 +52,9 @@ impl Emulated {
         let slowness = lines.iter().map(|_| AtomicU64::new(1)).collect();
         let lost_of = lines.iter().map(|_| AtomicU64::default()).collect();
         let widest = lines.iter().map(|_| AtomicUsize::new(usize::MAX)).collect();
-        let (overflowed, ends) = (AtomicU64::default(), AtomicBool::new(false));
-        Self { lines, is_dead, slowness, lost_of, widest, carried, overflowed, ends }
+        let [overflowed, standstills] = Default::default();
+        let ends = AtomicBool::new(false);
+        Self { lines, is_dead, slowness, lost_of, widest, carried, overflowed, standstills, ends }
     }
 
     /// What lines have carried, in bytes.
@@ -117,7 +123,10 @@ impl Pipe {
 fn carry(ends: &[(Tun, Tun)], shared: &Emulated) {
     let mut pipes: Vec<[Pipe; 2]> = ends.iter().map(|_| Default::default()).collect();
     let mut buffer = [0; 2000];
+    let mut served = Instant::now();
     while !shared.ends.load(Ordering::Relaxed) {
+        let before = std::mem::replace(&mut served, Instant::now());
+        shared.standstills.fetch_add(u64::from(served - before > STANDSTILL), Ordering::Relaxed);
         for (n, (core, provider)) in ends.iter().enumerate() {
             for (direction, (from, to)) in [(core, provider), (provider, core)].into_iter().enumerate() {
                 let pipe = &mut pipes[n][direction];

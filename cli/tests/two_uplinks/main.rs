@@ -152,8 +152,14 @@ fn the_guide() {
     let before = [network.server.configuration(), network.home().configuration()];
     let rest = type_until(&network, "prismux down");
     for direction in [Direction::Down, Direction::Up] {
-        let share = share_of_the_lesser_line(&network, direction, 6_000_000);
-        assert!(share >= 15, "{direction:?}: the lesser uplink carried {share} %");
+        // Of a line that a machine has kept silent for a moment a transfer takes less for a while.
+        wait_for(&format!("{direction:?}: the lesser uplink carries its part"), || {
+            let before = network.lines.standstills.load(Ordering::Relaxed);
+            let share = share_of_the_lesser_line(&network, direction, 6_000_000);
+            let stood_still = network.lines.standstills.load(Ordering::Relaxed) > before;
+            assert!(share >= 15 || stood_still, "{direction:?}: the lesser uplink carried {share} %");
+            share >= 15
+        });
     }
     // The better uplink is pulled in the middle of a transfer, and plugged in again.
     for (direction, bytes) in [(Direction::Down, 8_000_000), (Direction::Up, 4_000_000)] {
@@ -161,7 +167,7 @@ fn the_guide() {
         wait_for("it is under way", || transfer.arrived() > bytes / 4);
         network.unplug(0);
         wait_for("it goes on over the other one", || transfer.arrived() > bytes / 2);
-        assert_eq!(links(network.home(), "up"), 1);
+        wait_for("the home has noticed", || links(network.home(), "up") == 1);
         network.plug(0);
         transfer.finish();
         wait_for("it is used again", || links(network.home(), "up") == 2);
@@ -255,8 +261,8 @@ fn invite_another(network: &Network, another: &Machine) {
 fn two_homes() {
     let network = Network::with_homes(2);
     type_until(&network, "prismux status");
-    let bytes = 40_000_000;
-    let first = Transfer::start_at(&network, 0, Direction::Down, bytes);
+    // It goes on for as long as the second home takes.
+    let first = Transfer::start_at(&network, 0, Direction::Down, u64::MAX);
     wait_for("it is under way", || first.arrived() > 500_000);
     invite_another(&network, &network.sites[1].home);
     let carried = || [0, 1, 2, 3].map(|line| network.lines.carried(line, Direction::Down as usize));
@@ -264,7 +270,6 @@ fn two_homes() {
     let second = Transfer::start_at(&network, 1, Direction::Down, 12_000_000);
     second.finish();
     let during = carried();
-    assert!(first.arrived() < bytes, "both were under way at once");
     for line in [0, 1, 2, 3] {
         let bytes = during[line] - before[line];
         assert!(bytes > 600_000, "line {line} of both homes' carried {bytes} bytes");
@@ -276,7 +281,7 @@ fn two_homes() {
     network.sites[1].home.run("prismux down");
     let arrived = first.arrived();
     wait_for("the first goes on", || first.arrived() > arrived + 500_000);
-    first.finish();
+    first.give_up();
     network.sites[0].home.run("prismux down");
     network.server.run("prismux down");
 }
