@@ -201,23 +201,41 @@ pub fn lossy_lines() {
     wait_for("both uplinks register", || links(network.home(), "up") == 2);
     network.lines.lost_of.iter().for_each(|lost_of| lost_of.store(50, Ordering::Relaxed));
     for (direction, sender) in [(Direction::Down, &network.server), (Direction::Up, network.home())] {
-        let overflowed = || network.lines.overflowed.load(Ordering::Relaxed) as u32;
-        let before = overflowed();
-        let flow = Flow::towards(&network, direction, PINNED, 300.0);
-        wait_for("most of it has come", || flow.came() > 2000);
-        let (sent, arrivals) = flow.finish();
-        let mut numbers: Vec<u32> = arrivals.iter().map(|&(_, number)| number).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert_eq!(numbers.len(), arrivals.len(), "none came twice");
-        let missing = sent - numbers.len() as u32;
-        let receipts = page(sender)["receipts"].as_array().unwrap().clone();
-        let recovered: u64 = receipts.iter().filter_map(|link| link["recovered_packets"].as_u64()).sum();
-        let overflowed = overflowed() - before;
-        println!("{missing} of {sent} missing, {recovered} recovered, {overflowed} found a queue full");
-        // Without repairs a fiftieth is. What a machine that stood still for a moment hands over at once is lost in a
-        // row, which no repair is meant for.
-        let given_up = missing.saturating_sub(overflowed);
-        assert!(given_up * 100 < sent && recovered > 10, "{missing} of {sent}, {recovered}: {receipts:?}");
+        let mut tries = 0;
+        while !is_repaired(&network, direction, sender, tries == LOSSY_TRIES) {
+            tries += 1;
+        }
     }
+}
+
+/// Flows that say nothing, since queues overflowed, are not begun more often.
+const LOSSY_TRIES: usize = 5;
+
+/// A flow over lossy lines, most of which comes. What a machine that stood still hands over at once is lost in a row,
+/// repairs with it: then it says nothing, if it does not have to.
+fn is_repaired(network: &Network, direction: Direction, sender: &Machine, has_to_say: bool) -> bool {
+    let overflowed = || network.lines.overflowed.load(Ordering::Relaxed) + network.dropped();
+    let before = overflowed();
+    let flow = Flow::towards(network, direction, PINNED, 300.0);
+    wait_for("most of it has come", || flow.came() > 2000);
+    let (sent, arrivals) = flow.finish();
+    let mut numbers: Vec<u32> = arrivals.iter().map(|&(_, number)| number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), arrivals.len(), "none came twice");
+    let missing = sent - numbers.len() as u32;
+    let receipts = page(sender)["receipts"].as_array().unwrap().clone();
+    let recovered: u64 = receipts.iter().filter_map(|link| link["recovered_packets"].as_u64()).sum();
+    let overflowed = overflowed() - before;
+    println!("{missing} of {sent} missing, {recovered} recovered, {overflowed} found a queue full");
+    if overflowed > 0 && !has_to_say {
+        return false;
+    }
+    // Without repairs a fiftieth is.
+    let given_up = u64::from(missing).saturating_sub(overflowed);
+    assert!(
+        given_up * 100 < u64::from(sent) && recovered > 10,
+        "{missing} of {sent}, {recovered}: {receipts:?}"
+    );
+    true
 }

@@ -66,6 +66,13 @@ impl Network {
         Self { internet, server, sites, lines, core, _emulator: emulator }
     }
 
+    /// Packets that queues of sockets and devices had no room for, anywhere on the first home's way to the internet.
+    pub fn dropped(&self) -> u64 {
+        let Site { home, lan, providers } = &self.sites[0];
+        let hosts = [&self.internet, &self.core, &self.server.space, &home.space, lan];
+        hosts.into_iter().chain(providers).map(dropped_in).sum()
+    }
+
     /// The first home.
     pub fn home(&self) -> &Machine {
         &self.sites[0].home
@@ -144,6 +151,19 @@ pub fn space() -> Namespace {
         ["ipv4/tcp_congestion_control=cubic", "ipv6/conf/all/accept_dad=0", "ipv6/conf/default/accept_dad=0"];
     space.enter(|| settings.iter().for_each(|setting| set(setting))).unwrap();
     space
+}
+
+/// What sockets for UDP and devices of a namespace had no room for.
+fn dropped_in(space: &Namespace) -> u64 {
+    let read = |table: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap();
+    let (devices, protocols) = space.enter(|| (read("dev"), read("snmp"))).unwrap();
+    // Behind a device's name, the twelfth number.
+    let of_device = |line: &str| line.split_once(':')?.1.split_whitespace().nth(11)?.parse::<u64>().ok();
+    // A line with names, and one with their numbers.
+    let mut udp = protocols.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);
+    let (names, numbers) = (udp.next().unwrap(), udp.next().unwrap());
+    let of_sockets = names.zip(numbers).find(|(name, _)| *name == "RcvbufErrors").unwrap().1;
+    devices.lines().filter_map(of_device).sum::<u64>() + of_sockets.parse::<u64>().unwrap()
 }
 
 fn forward(router: &Namespace) {
