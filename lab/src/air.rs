@@ -47,6 +47,7 @@ use prismux_trace::results::Named;
 use shared::Shared;
 use stage::Stage;
 use std::io;
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 use telling::Teller;
 use ways::Ways;
@@ -64,6 +65,8 @@ pub(super) struct AirReport {
 pub(super) struct AirThread {
     thread: Option<JoinHandle<io::Result<AirReport>>>,
     stop: StopHandle,
+    /// Is told once the first instant is over.
+    begun: mpsc::Receiver<()>,
 }
 
 /// Who tells the log of a run, and under which numbers it knows packets.
@@ -87,7 +90,13 @@ impl AirThread {
             let ways = Ways::new(orders.plan, medium, topology, namespaces, events)?;
             Self::start(orders, medium, stations, (ways, telling), (clock, end.clone()))
         };
-        media.map(start).collect()
+        let airs: Vec<Self> = media.map(start).collect::<Result<_, _>>()?;
+        // Flows begin when stations are where the first instant has put them, however late the thread is.
+        for air in &airs {
+            // One that has ended says why when it is finished.
+            let _ = air.begun.recv();
+        }
+        Ok(airs)
     }
 
     /// Lets the radio medium of a plan work between these stations, from the beginning of the run that `clock` tells.
@@ -117,14 +126,16 @@ impl AirThread {
         let stop = StopHandle::new().map_err(failed())?;
         let (their_stop, seed) = (stop.clone(), orders.seed);
         let counts_energy = shared.counts_energy();
+        let (begins, begun) = mpsc::channel();
         let work = move || {
             process::prefer_this_thread(process::LINK_PRIORITY);
             let events = EventLoop::new(clock, their_stop)?;
-            let stage = Stage { stations, events, ways, teller, clock, end, counts_energy };
+            let begins = Some(begins);
+            let stage = Stage { stations, events, ways, teller, clock, end, counts_energy, begins };
             shared.carry(stage, seed)
         };
         let thread = std::thread::Builder::new().name("air".to_owned()).spawn(work).map_err(failed())?;
-        Ok(Self { thread: Some(thread), stop })
+        Ok(Self { thread: Some(thread), stop, begun })
     }
 
     /// Stops the thread and returns what it measured.

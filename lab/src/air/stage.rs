@@ -17,6 +17,7 @@ use prismux_wire::IpPacket;
 use prismux_wireless::{HostId, Priority};
 use std::io;
 use std::net::IpAddr;
+use std::sync::mpsc;
 
 /// What the thread works with.
 pub(super) struct Stage {
@@ -28,6 +29,8 @@ pub(super) struct Stage {
     pub clock: Clock,
     pub end: RunEnd,
     pub counts_energy: bool,
+    /// Who waits for the first instant to be over.
+    pub begins: Option<mpsc::Sender<()>>,
 }
 
 /// Room for what is read and written.
@@ -60,6 +63,10 @@ impl Stage {
             hosts.run_until(now);
             while let Some(output) = hosts.poll_output() {
                 self.give(output, &mut lateness, &mut room.out)?;
+            }
+            if let Some(begins) = self.begins.take() {
+                // Whoever does not wait any more need not know.
+                let _ = begins.send(());
             }
             if let Some(teller) = self.teller.as_mut().filter(|teller| teller.next() <= now) {
                 teller.tell_hosts(now, |now, radios| hosts.look(now, radios), self.counts_energy);
