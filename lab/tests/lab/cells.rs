@@ -1,6 +1,6 @@
 //! Base stations, and hosts that hand over between them on the air, with the kernel's TCP and UDP at the ends.
 use crate::followed;
-use crate::plans::{link, recorded, run, seconds};
+use crate::plans::{link, recorded, recorded_steadily, run, run_steadily, seconds};
 use crate::radio::routing;
 use prismux_lab::LabOutcome;
 use prismux_plan::{
@@ -123,7 +123,7 @@ fn arrived(outcome: &LabOutcome, flow: &str, samples: std::ops::Range<usize>) ->
 pub fn handoff() {
     let mut street = Street::new(8.0, vec![drive(0.0, 400.0, 8)], false);
     street.plan.flow(Flow::new("download", street.server, street.cars[0], Transport::Tcp));
-    let (outcome, events) = recorded(&street.plan);
+    let (outcome, events) = recorded_steadily(&street.plan);
     // 3 dB are between 222.9 m and 177.1 m, which is passed at 4.46 s: measured at 4.5 s, still so after 160 ms, at
     // 4.7 s, and 50 ms without a link.
     let expected = [(0, "car0: none to b0".to_owned()), (4750, "car0: b0 to b1".to_owned())];
@@ -160,7 +160,7 @@ pub fn left_behind() {
 pub fn coverage() {
     let (mut street, _) = Street::new(10.0, vec![there_and_back()], true).with_fallback();
     street.plan.flow(Flow::new("download", street.server, street.cars[0], Transport::Tcp));
-    let (outcome, events) = recorded(&street.plan);
+    let (outcome, events) = recorded_steadily(&street.plan);
     let names: Vec<String> = changes(&events).into_iter().map(|(_, change)| change).collect();
     assert_eq!(names, ["car0: none to b0", "car0: b0 to none", "car0: none to b0"]);
     assert_eq!(count(&outcome, "car0", "coverage_losses"), 1);
@@ -170,9 +170,29 @@ pub fn coverage() {
         samples.iter().sum::<f64>() / samples.len() as f64 / 1e6
     };
     assert!(wwan(0..4) == 0.0, "{} Mbit/s by wire within reach", wwan(0..4));
-    // 3 dB below what can be received at 441 m, after 2.6 s; as much above it at 278 m, after 7.0 s.
-    assert!(wwan(8..13) > 1.0, "{} Mbit/s by wire out of reach", wwan(8..13));
+    // 3 dB below what can be received at 441 m, after 2.6 s; as much above it at 278 m, after 7.0 s. When TCP finds out
+    // depends on its timers.
+    let best = (6..14).map(|sample| wwan(sample..sample + 1)).fold(0.0, f64::max);
+    assert!(best > 1.5, "{best} Mbit/s by wire out of reach");
     assert!(arrived(&outcome, "download", 16..20) > 400_000.0, "back on the air");
+}
+
+/// A car is in its cell before anything is sent to it: nothing goes by its other link, however late a busy machine
+/// starts threads.
+pub fn from_the_beginning() {
+    let street = || {
+        let (mut street, _) = Street::new(0.5, vec![parked(20.0)], true).with_fallback();
+        let traffic = Traffic::Cbr { rate: Rate::from_kbps(400), packet: ByteCount::new(500) };
+        let flow = Flow::new("datagrams", street.server, street.cars[0], Transport::Udp);
+        street.plan.flow(flow.traffic(traffic));
+        let outcome = run(&street.plan);
+        let [sent, _] = outcome.flows["datagrams"].packets.expect("packets");
+        assert!(sent > 10 && count(&outcome, "b0", "acknowledged_bytes") > 5000, "{sent} packets");
+        assert_eq!(outcome.result.links["wwan"].delivered_bytes, 0);
+    };
+    for _ in 0..5 {
+        std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(street))));
+    }
 }
 
 /// Two cars in one cell, and one in the other, reach one another over their base stations.
@@ -184,7 +204,7 @@ pub fn between_stations() {
         let flow = Flow::new(name, street.cars[0], street.cars[to], Transport::Udp);
         street.plan.flow(flow.traffic(traffic.clone()));
     }
-    let outcome = run(&street.plan);
+    let outcome = run_steadily(&street.plan);
     for flow in ["near", "far"] {
         let packets = outcome.flows[flow].arrivals.total_bytes / 472;
         assert!((190..=200).contains(&packets), "{flow}: {packets} of 200 datagrams");
@@ -259,7 +279,7 @@ pub fn over_a_relay_and_back() {
     let cars = vec![there_and_back(), parked(-300.0)];
     let mut street = Street::new(10.0, cars, false).with_relays(routing("dsr"));
     street.plan.flow(Flow::new("download", street.server, street.cars[0], Transport::Tcp));
-    let (outcome, events) = recorded(&street.plan);
+    let (outcome, events) = recorded_steadily(&street.plan);
     let names = |car: &str| {
         let of_car = |(_, change): (u64, String)| change.starts_with(car).then_some(change);
         changes(&events).into_iter().filter_map(of_car).collect::<Vec<_>>()
@@ -280,7 +300,7 @@ pub fn over_two_radios() {
     for (name, car) in [("one", street.cars[0]), ("other", street.cars[1])] {
         street.plan.flow(Flow::new(name, street.server, car, Transport::Udp).traffic(traffic.clone()));
     }
-    let (outcome, events) = recorded(&street.plan);
+    let (outcome, events) = recorded_steadily(&street.plan);
     let channel = |record: &Record<'static>| match &record.event {
         Event::CellChanged { node, to, channel, .. } => {
             Some((node.to_string(), to.as_ref().map(ToString::to_string), *channel))
@@ -309,14 +329,14 @@ pub fn from_radio_to_radio() {
     radio.channels[0] = 36;
     radio.further_radios = vec![FurtherRadio::new(0, 1)];
     street.plan.flow(Flow::new("download", street.server, street.cars[0], Transport::Tcp));
-    let (outcome, events) = recorded(&street.plan);
+    let (outcome, events) = recorded_steadily(&street.plan);
     // 3 dB beyond 100 m are 125.9 m, passed at 2.32 s: measured at 2.4 s, still so after 160 ms, at 2.6 s, and 50 ms
     // without a link.
     let expected = [(0, "car0: none to b0".to_owned()), (2650, "car0: b0 to b0".to_owned())];
     assert_eq!(changes(&events), expected);
     let [near, far] = [0..3, 8..12].map(|samples| arrived(&outcome, "download", samples) / 1e6);
     // 802.11a carries some 25 Mbit/s of TCP, 802.11b 5.
-    assert!(near > 2.0 && (0.6..1.3).contains(&far), "{near} and {far} MB");
+    assert!(near > 2.0 && (0.6..1.6).contains(&far), "{near} and {far} MB");
 }
 
 /// A car that hears its base station, but weakly, is reached over one that hears it well, until it comes nearer.
@@ -329,7 +349,7 @@ pub fn over_a_relay_at_the_edge() {
     radio.cells.as_mut().expect("cells").relays_below_db = Some(6.0);
     let mut street = street.with_relays(routing("aodv"));
     street.plan.flow(Flow::new("download", street.server, street.cars[1], Transport::Tcp));
-    let (outcome, events) = recorded(&street.plan);
+    let (outcome, events) = recorded_steadily(&street.plan);
     assert_eq!(gateways(&events), ["car1: none to car0", "car1: car0 to none"]);
     let names: Vec<String> = changes(&events).into_iter().map(|(_, change)| change).collect();
     assert_eq!(names, ["car0: none to b0", "car1: none to b0"], "it belongs to the cell all the time");

@@ -1,5 +1,8 @@
 //! Links against what they are told to be.
-use crate::plans::{A, B, assert_near, link, lossy, options, recorded, run, seconds, two_hosts, warmed_up};
+use crate::plans::{
+    A, B, assert_near, link, lossy, options, recorded_steadily, run, run_steadily, seconds, two_hosts,
+    warmed_up,
+};
 use prismux_lab::{self as lab, LabOptions};
 use prismux_link::{Jitter, LinkChange, LinkConfig, QueueLimit};
 use prismux_plan::{Action, Directions, Flow, LinkId, Traffic, Transport};
@@ -16,7 +19,7 @@ fn bulk() -> Flow {
 }
 
 pub fn rate() {
-    let outcome = run(&warmed_up(two_hosts(5.0, link(10, 20), bulk()), 2.0));
+    let outcome = run_steadily(&warmed_up(two_hosts(5.0, link(10, 20), bulk()), 2.0));
     let flow = &outcome.result.flows["bulk"];
     let steady = flow.steady_goodput_bps.expect("a steady state");
     assert_near("steady goodput", steady, 10e6 * PAYLOAD, 0.03);
@@ -31,9 +34,14 @@ pub fn rate() {
     // The kernel resends what the link drops, so its own count must be ours.
     assert_eq!(flow.retransmitted_segments, link.dropped_packets);
     let round_trip_ms = outcome.flows["bulk"].senders[0].min_rtt_s * 1000.0;
-    // The least is that of the first packets, before there is a queue; each passage may be a millisecond late.
-    assert_near("round trip by the kernel's measure in ms", round_trip_ms, 40.0, 0.05);
     let (lateness, wakeups) = (outcome.emulator.lateness, outcome.wakeups);
+    // The least is that of the first packets, before there is a queue; each passage may be a millisecond late, and as
+    // much more as this machine was.
+    let most_ms = 42.0 + 2.0 * (lateness.p99_us + wakeups.p99_us) / 1000.0;
+    assert!(
+        (39.9..most_ms).contains(&round_trip_ms),
+        "{round_trip_ms} ms by the kernel's measure: {lateness:?}"
+    );
     assert!(lateness.p50_us < 1000.0, "{lateness:?}");
     // What is later than a millisecond is counted where the quantile says that there is some.
     assert_eq!(lateness.late == 0, lateness.max_us <= 1000.0, "{lateness:?}");
@@ -47,7 +55,7 @@ pub fn delay() {
         think: Duration::from_millis(10),
         exchanges: Some(30),
     };
-    let outcome = run(&two_hosts(5.0, link(10, 20), bulk().traffic(traffic)));
+    let outcome = run_steadily(&two_hosts(5.0, link(10, 20), bulk().traffic(traffic)));
     let response = outcome.result.flows["bulk"].response.expect("responses");
     assert_eq!(response.count, 30);
     // A busy machine may be late to wake the applications, but never early.
@@ -60,7 +68,7 @@ pub fn loss() {
     let rate = Rate::from_mbps(4);
     let traffic = Traffic::Cbr { rate, packet: ByteCount::new(500) };
     let cbr = Flow::new("load", A, B, Transport::Udp).traffic(traffic);
-    let outcome = run(&two_hosts(3.0, lossy(link(10, 5), 0.1), cbr));
+    let outcome = run_steadily(&two_hosts(3.0, lossy(link(10, 5), 0.1), cbr));
     let (flow, link) = (&outcome.flows["load"], &outcome.emulator.links[0].0);
     // 1000 packets per second.
     let [sent, received] = flow.packets.expect("counted");
@@ -109,7 +117,7 @@ pub fn capacity() {
     let mut plan = two_hosts(4.0, link(2, 10), bulk().start_at(seconds(2.0)));
     plan.links[0].shared = true;
     plan.event(seconds(2.0), from_now_on(Rate::from_mbps(8)));
-    let result = run(&plan).result;
+    let result = run_steadily(&plan).result;
     assert_near("mean rate", result.links["wire"].rate_bps.expect("a rate") as f64, 5e6, 0.02);
     assert_near("capacity while the flow is under way", result.total.capacity_bps, 8e6 * PAYLOAD, 0.02);
 }
@@ -118,7 +126,7 @@ pub fn change() {
     let mut plan = two_hosts(6.0, link(8, 10), bulk());
     plan.event(seconds(3.0), from_now_on(Rate::from_mbps(2)));
     plan.measure.interval = Some(seconds(0.5));
-    let outcome = run(&plan);
+    let outcome = run_steadily(&plan);
     let link = &outcome.result.links["wire"];
     assert_near("mean rate", link.rate_bps.expect("a rate") as f64, 5e6, 0.02);
     let series = outcome.result.series.expect("a series");
@@ -132,7 +140,7 @@ pub fn change() {
 
 pub fn side_by_side() {
     let lab = |index: u64| {
-        let outcome = run(&warmed_up(two_hosts(5.0, link(2, 10 + index), bulk()), 2.0));
+        let outcome = run_steadily(&warmed_up(two_hosts(5.0, link(2, 10 + index), bulk()), 2.0));
         outcome.result.flows["bulk"].steady_goodput_bps.expect("a steady state")
     };
     std::thread::scope(|scope| {
@@ -176,7 +184,7 @@ pub fn end() {
     let deep = link(20, 0).with_queue(QueueLimit::Packets(1250));
     let mut plan = two_hosts(2.0, deep, load);
     plan.measure.interval = Some(seconds(0.5));
-    let (outcome, events) = recorded(&plan);
+    let (outcome, events) = recorded_steadily(&plan);
     let stats = outcome.emulator.links[0].0.stats;
     let possible = rate.as_bps() / 8 * 2;
     assert!(stats.delivered_bytes <= possible, "{stats:?}");

@@ -41,6 +41,7 @@ const TESTS: &[Test] = &[
     ("frames_are_as_long_as_packets_with_their_headers", radio::lengths),
     ("a_host_on_another_channel_hears_nothing_until_it_is_followed", radio::tuned),
     ("cars_out_of_a_cell_are_reached_over_one_in_it", cells::behind_relays),
+    ("a_car_is_in_its_cell_from_the_beginning", cells::from_the_beginning),
     ("hosts_in_cells_reach_one_another", cells::between_stations),
     ("a_car_at_the_edge_of_a_cell_goes_over_another", cells::over_a_relay_at_the_edge),
     ("hosts_spread_over_the_radios_of_a_base_station", cells::over_two_radios),

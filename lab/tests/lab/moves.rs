@@ -1,5 +1,5 @@
 //! Hosts that move from link to link.
-use crate::plans::{link, run, seconds};
+use crate::plans::{link, run_steadily, seconds};
 use prismux_plan::{Action, Flow, Plan, Transport};
 
 /// A download goes on by the link that its receiver has moved to, and by no other.
@@ -14,7 +14,7 @@ pub fn handoff() {
     plan.flow(Flow::new("download", server, mobile, Transport::Tcp));
     plan.event(seconds(4.0), Action::Handoff { host: mobile, link: Some(cell), bandwidth: None });
     plan.measure.interval = Some(seconds(0.5));
-    let outcome = run(&plan);
+    let outcome = run_steadily(&plan);
     let series = outcome.result.series.expect("a series");
     let mean_mbps = |link: &str, samples: std::ops::Range<usize>| {
         let samples = &series.links[link].throughput_bps[samples];

@@ -1,5 +1,5 @@
 //! A link that falls silent in both directions while another lives: real daemons, the kernel's TCP.
-use crate::plans::{community, download, link, lossy, run, seconds};
+use crate::plans::{community, download, link, lossy, run_steadily, seconds};
 use prismux_lab::{ARRIVAL_CELL, LabOutcome};
 use prismux_link::LinkChange;
 use prismux_plan::{Action, Directions, LinkId, Transport};
@@ -24,7 +24,7 @@ fn silent(name: &str, for_s: f64, after_s: f64) -> LabOutcome {
         plan.event(seconds(at_s), Action::ChangeLink { link, directions: Directions::Both, change });
     }
     plan.measure.interval = Some(seconds(INTERVAL_S));
-    run(&plan)
+    run_steadily(&plan)
 }
 
 /// The longest time from `from_s` on during which nothing reached the application, in seconds.

@@ -74,13 +74,55 @@ pub fn options() -> LabOptions {
     LabOptions { seed: SEED, ..LabOptions::default() }
 }
 
-pub fn run(plan: &Plan) -> LabOutcome {
-    let outcome = lab::run(plan, &options()).unwrap_or_else(|error| panic!("{}: {error}", plan.name));
-    assert!(outcome.device_drops.is_empty(), "{}: {:?}", plan.name, outcome.device_drops);
+fn attempt(plan: &Plan, options: &LabOptions) -> LabOutcome {
+    lab::run(plan, options).unwrap_or_else(|error| panic!("{}: {error}", plan.name))
+}
+
+fn check(plan: &Plan, outcome: &LabOutcome) {
+    // What nobody takes out of a device's queue while the machine stands still finds no room there.
+    let drops = &outcome.device_drops;
+    assert!(drops.is_empty() || stood_still(outcome), "{}: {drops:?}", plan.name);
     for (name, flow) in &outcome.flows {
         assert_eq!(flow.sha256, flow.expected_sha256, "content of flow {name}");
     }
+}
+
+pub fn run(plan: &Plan) -> LabOutcome {
+    let outcome = attempt(plan, &options());
+    check(plan, &outcome);
     outcome
+}
+
+/// A machine that is later than this has stood still, and was not only busy.
+const STANDSTILL_US: f64 = 50_000.0;
+/// More runs than this are not begun because the machine stood still in each.
+const RUNS: usize = 6;
+
+fn stood_still(outcome: &LabOutcome) -> bool {
+    outcome.wakeups.max_us.max(outcome.emulator.lateness.max_us) > STANDSTILL_US
+}
+
+/// A run that measures: what one shows during which the machine stood still is the machine, and another is begun.
+fn steadily<T>(begin: impl Fn() -> T, outcome: impl Fn(&T) -> &LabOutcome) -> T {
+    for _ in 1..RUNS {
+        let run = begin();
+        if !stood_still(outcome(&run)) {
+            return run;
+        }
+    }
+    begin()
+}
+
+/// As [`run`], on a machine that did not stand still.
+pub fn run_steadily(plan: &Plan) -> LabOutcome {
+    let outcome = steadily(|| attempt(plan, &options()), |outcome| outcome);
+    check(plan, &outcome);
+    outcome
+}
+
+/// As [`recorded`], on a machine that did not stand still.
+pub fn recorded_steadily(plan: &Plan) -> (LabOutcome, Vec<Record<'static>>) {
+    steadily(|| recorded(plan), |(outcome, _)| outcome)
 }
 
 /// Fails unless `measured` lies within the given fraction of `expected`.
@@ -95,7 +137,7 @@ pub fn recorded(plan: &Plan) -> (LabOutcome, Vec<Record<'static>>) {
     let text = SharedBytes::default();
     let log = SharedLog::new(Box::new(text.clone()));
     let options = LabOptions { events: Some(log.clone()), ..options() };
-    let outcome = lab::run(plan, &options).expect("a run");
+    let outcome = attempt(plan, &options);
     log.finish().expect("a whole log");
     (outcome, read_json_lines(&text.take()[..]).expect("events"))
 }

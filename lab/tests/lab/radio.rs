@@ -1,5 +1,5 @@
 //! Hosts on one air, with the kernel's TCP and UDP at the ends.
-use crate::plans::{assert_near, recorded, run, seconds};
+use crate::plans::{assert_near, recorded, run, run_steadily, seconds};
 use prismux_lab::LabOutcome;
 use prismux_plan::{
     Action, Flow, FurtherRadio, MediumModel, NodeId, Plan, Radio, Routing, TcpSettings, Traffic, Transport,
@@ -37,7 +37,7 @@ pub fn saturated() {
     let (rate, packet) = (Rate::from_mbps(3), ByteCount::new(1028));
     let traffic = Traffic::Cbr { rate, packet };
     let cbr = |from, to| Flow::new("load", from, to, Transport::Udp).traffic(traffic.clone());
-    let outcome = run(&line(2, 4.0, Routing::Direct, cbr));
+    let outcome = run_steadily(&line(2, 4.0, Routing::Direct, cbr));
     // Microseconds: DIFS, 15 slots in the mean, RTS, CTS, data and ACK with their preambles, three SIFS.
     let preamble = 192.0;
     let frames = [20.0 * 8.0, 14.0 * 8.0, (1028.0 + 34.0) * 8.0 / 2.0, 14.0 * 8.0];
@@ -61,7 +61,7 @@ pub fn relayed_between_channels() {
         let mut plan = line(3, 4.0, routing("dsr"), cbr);
         let MediumModel::Radio(radio) = &mut plan.media[0].model else { unreachable!() };
         (radio.channels, radio.further_radios) = (channels.to_vec(), further.into_iter().collect());
-        let outcome = run(&plan);
+        let outcome = run_steadily(&plan);
         let sent = count(&outcome, "h1", "acknowledged_bytes");
         let arrived = outcome.flows["load"].arrivals.total_bytes;
         assert!(sent >= arrived, "the relay passed {sent} of {arrived} bytes on");
@@ -84,7 +84,7 @@ pub fn relayed_between_kinds() {
     let of_a = ChannelConfig { channel: 36, radio: radio.radio, mac: MacConfig::ofdm() };
     radio.channel_settings = vec![of_a];
     (radio.channels, radio.further_radios) = (vec![36, 36, 1], vec![FurtherRadio::new(1, 1)]);
-    let outcome = run(&plan);
+    let outcome = run_steadily(&plan);
     // Microseconds: DIFS, 15.5 slots, data and ACK with their preambles, SIFS.
     let frames = [(1028.0 + 36.0) * 8.0 / 11.0, 14.0 * 8.0 / 2.0];
     let exchange_us = 50.0 + 310.0 + 10.0 + frames.iter().map(|us| us + 192.0).sum::<f64>();
@@ -110,7 +110,7 @@ pub fn relayed_into_a_polled_cell() {
     radio.channels = vec![6, 6, 1];
     radio.further_radios = vec![FurtherRadio::new(1, 1)];
     radio.roles = vec![Role::Station, Role::Station, Role::AccessPoint(vec![HostId(3)])];
-    let outcome = run(&plan);
+    let outcome = run_steadily(&plan);
     let [sent, received] = outcome.flows["load"].packets.expect("packets");
     assert!(sent > 200 && received * 10 > sent * 9, "{received} of {sent}");
     assert!(count(&outcome, "h2", "frames_sent") > 2 * 4 * 20, "a beacon and an end in each period");
@@ -129,7 +129,7 @@ pub fn tuned() {
     plan.event(seconds(1.0), Action::Tune { host: hosts[1], channel: 6 });
     plan.event(seconds(3.0), Action::Tune { host: hosts[0], channel: 6 });
     plan.measure.interval = Some(seconds(0.5));
-    let outcome = run(&plan);
+    let outcome = run_steadily(&plan);
     let rates = &outcome.result.series.expect("a series").flows["load"].goodput_bps;
     let mean_kbps = |samples: std::ops::Range<usize>| {
         let count = samples.len() as f64;
@@ -188,7 +188,7 @@ pub fn rerouted() {
         plan.event(seconds(8.0), Action::Restart(first));
         plan.event(seconds(9.0), Action::Kill(other));
         plan.measure.interval = Some(seconds(1.0));
-        let outcome = run(&plan);
+        let outcome = run_steadily(&plan);
         let arrived = &outcome.result.series.as_ref().expect("a series").flows["calls"].goodput_bps;
         // A second may pass until a broken link is noticed and another way known.
         for part in [1..4, 6..9, 11..12] {

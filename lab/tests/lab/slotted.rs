@@ -1,5 +1,5 @@
 //! Cells in slots, with the kernel's TCP and UDP at the ends.
-use crate::plans::{link, recorded, seconds};
+use crate::plans::{link, recorded, recorded_steadily, seconds};
 use prismux_cellular::slots::{Access, CellConfig, Range};
 use prismux_lab::LabOutcome;
 use prismux_plan::{Flow, MediumModel, NodeId, Plan, SlottedCell, TcpSettings, Traffic, Transport};
@@ -69,7 +69,7 @@ pub fn scheduled() {
     plan.flow(download(server, hosts[1]));
     plan.flow(datagrams("up", hosts[1], server));
     plan.flow(datagrams("across", hosts[1], hosts[2]));
-    let (outcome, events) = recorded(&plan);
+    let (outcome, events) = recorded_steadily(&plan);
     let bytes = outcome.flows["download"].arrivals.total_bytes;
     assert!(bytes > 100_000, "{bytes} bytes over a relay");
     for flow in ["up", "across"] {
