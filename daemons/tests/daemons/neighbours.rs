@@ -54,7 +54,8 @@ pub fn stand_in() {
     let bytes = 20 << 20;
     let transfer = Transfer::start(&network, SENDER, Direction::Download, bytes, Some(8_000_000));
     wait_for("it has begun", || transfer.arrived() > 1 << 20);
-    assert_eq!(members[0].number("/neighbours/handed_over_packets"), 0, "its own link works");
+    let handed = || members[0].number("/neighbours/handed_over_packets");
+    goes_by_its_own_link(&transfer, handed);
 
     lose(&network.members[0], "10.2.1.1", "wwan");
     lose(&network.proxy, "10.2.1.2", "m1");
@@ -69,12 +70,21 @@ pub fn stand_in() {
     pass(&network.members[0], "10.2.1.1", "wwan");
     pass(&network.proxy, "10.2.1.2", "m1");
     wait_for("it answers again", || members[0].status().unwrap()["neighbours"]["is_silent"] == false);
-    let handed = || members[0].number("/neighbours/handed_over_packets");
-    let before = (handed(), transfer.arrived());
-    wait_for("the download goes on", || transfer.arrived() > before.1 + (1 << 20));
-    assert_eq!(handed(), before.0, "its own link works again");
+    goes_by_its_own_link(&transfer, handed);
     transfer.finish(bytes);
     wait_for("both links are up", || proxy.links_up().len() == 2);
+}
+
+/// Waits for a megabyte of a download, none of whose answers were handed over. On a busy machine a link is silent now and
+/// then that works.
+fn goes_by_its_own_link(transfer: &Transfer, handed_over: impl Fn() -> u64) {
+    let mut from = (handed_over(), transfer.arrived());
+    wait_for("the download goes on by the member's own link", || {
+        if handed_over() != from.0 {
+            from = (handed_over(), transfer.arrived());
+        }
+        transfer.arrived() > from.1 + (1 << 20)
+    });
 }
 
 /// Whoever does not have the neighbours' token is not believed, nor is what is neither from a receiver nor for anybody
