@@ -74,7 +74,9 @@ impl Duration {
 
     /// Scaled by a factor of at least 0, rounded.
     pub fn mul_f64(self, factor: f64) -> Self {
-        Self(libm::round(self.0 as f64 * factor) as u64)
+        let product = self.0 as f64 * factor;
+        let whole = product as u64;
+        Self(whole.saturating_add(u64::from(product - whole as f64 >= 0.5)))
     }
 
     /// Absolute difference.

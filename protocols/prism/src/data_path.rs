@@ -11,7 +11,19 @@ use crate::{dispatch, ending, flight, pacing, probe, spurious, transmit};
 use prismux_units::Instant;
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader};
 
-/// A TCP packet of the sender; false for one that is carried without changing anything.
+/// How a packet of the sender passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passed {
+    /// As any in the middle of a transfer: new data went out behind what is in flight already. Nothing that is waited
+    /// for comes sooner by it.
+    BehindOthers,
+    /// It was carried without changing anything.
+    Unrecorded,
+    /// Otherwise.
+    Otherwise,
+}
+
+/// A TCP packet of the sender.
 pub(crate) fn handle<P: Clone>(
     flow: &mut Flow<P>,
     header: &TcpHeader,
@@ -19,14 +31,19 @@ pub(crate) fn handle<P: Clone>(
     packet: P,
     shared: &mut Shared<P>,
     now: Instant,
-) -> bool {
+) -> Passed {
+    let is_next = flow.bytes_out > 0 && flow.sent_end == Some(header.seq) && flow.backlog.is_empty();
     let Some(placement) = schedule(flow, header, payload_bytes, shared, now) else {
         shared.counters.dropped_no_link += 1;
         shared.verdicts.push_back(Verdict::Drop { packet, reason: DropReason::NoLink });
-        return true;
+        return Passed::Otherwise;
     };
-    let recorded = !matches!(placement, Placement::Unrecorded(_));
-    if recorded && !matches!(placement, Placement::Spurious | Placement::NoRoom) {
+    let passed = match placement {
+        Placement::Unrecorded(_) => Passed::Unrecorded,
+        Placement::Over(_, Some(_)) if is_next => Passed::BehindOthers,
+        _ => Passed::Otherwise,
+    };
+    if passed != Passed::Unrecorded && !matches!(placement, Placement::Spurious | Placement::NoRoom) {
         keep_copy(flow, header, payload_bytes, &packet, shared);
     }
     match placement {
@@ -54,7 +71,7 @@ pub(crate) fn handle<P: Clone>(
             shared.verdicts.push_back(Verdict::Forward { link, packet, rewrite, position });
         }
     }
-    recorded
+    passed
 }
 
 /// Keeps a copy of a new data packet for repair and probing.

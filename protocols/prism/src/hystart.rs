@@ -43,11 +43,12 @@ fn goes_on<P>(shared: &Shared<P>) -> bool {
 
 /// When the next group of ACKs may leave, if this flow's go in groups.
 fn group_due<P: Clone>(flow: &Flow<P>, shared: &Shared<P>) -> Option<Instant> {
+    if !flow.slow_start.is_on() || flow.flight < MIN_GROUPED_BYTES || !goes_on(shared) {
+        return None;
+    }
     let highest = flow.acks.highest()?;
-    // Nothing will come that could join the last ACK.
-    let is_last = flow.sent_end == Some(highest);
-    let grouped = goes_on(shared) && flow.slow_start.is_on() && !is_last;
-    if !grouped || flow.flight < MIN_GROUPED_BYTES {
+    if flow.sent_end == Some(highest) {
+        // Nothing will come that could join the last ACK.
         return None;
     }
     let whole = flow.slow_start.is_group(flow.released, highest);

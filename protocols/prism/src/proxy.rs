@@ -10,6 +10,7 @@ mod unconfirmed;
 pub use endpoint::ProxyInput;
 
 use crate::config::{LinkConfig, ProxyConfig};
+use crate::data_path::Passed;
 use crate::flow::Flow;
 use crate::flow_table::FlowTable;
 use crate::ids::LinkId;
@@ -102,6 +103,17 @@ impl<P: Clone> Proxy<P> {
         number: u32,
         act: impl FnOnce(&mut Flow<P>, &mut Shared<P>) -> R,
     ) -> Option<R> {
+        self.with_flow_unless(now, number, act, |_| false)
+    }
+
+    /// As [`Proxy::with_flow`]; what was done needs no sooner look if `brings_nothing_nearer` says so of its result.
+    fn with_flow_unless<R>(
+        &mut self,
+        now: Instant,
+        number: u32,
+        act: impl FnOnce(&mut Flow<P>, &mut Shared<P>) -> R,
+        brings_nothing_nearer: impl FnOnce(&R) -> bool,
+    ) -> Option<R> {
         let flow = self.flows.get_mut(number)?;
         let before = flow.history.len();
         let mut own = self.shared.has_state_per_flow().then(|| core::mem::take(&mut flow.variables));
@@ -111,7 +123,10 @@ impl<P: Clone> Proxy<P> {
         let result = act(flow, &mut self.shared);
         let recorded = &mut self.shared.totals.recorded_packets;
         *recorded = recorded.saturating_sub(before) + flow.history.len();
-        self.timers.arm(flow, &self.shared, now);
+        if !brings_nothing_nearer(&result) || flow.timer_at == Instant::MAX {
+            self.timers.arm(flow, &self.shared, now);
+        }
+        self.timers.arm_ending(flow, &self.shared);
         if let Some(mut own) = own {
             self.shared.links.exchange(&mut own);
             flow.variables = own;
@@ -141,10 +156,11 @@ impl<P: Clone> Proxy<P> {
             return self.handle_opaque(hash, packet);
         };
         self.shared.note_backlog();
-        let recorded = self.with_flow(now, number, |flow, shared| {
+        let pass = |flow: &mut Flow<P>, shared: &mut Shared<P>| {
             data_path::handle(flow, header, payload_bytes, packet, shared, now)
-        });
-        if recorded == Some(true) {
+        };
+        let passed = self.with_flow_unless(now, number, pass, |&passed| passed == Passed::BehindOthers);
+        if passed.is_some_and(|passed| passed != Passed::Unrecorded) {
             self.review(now);
         }
     }

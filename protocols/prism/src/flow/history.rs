@@ -183,6 +183,10 @@ impl History {
     /// The lowest packet that is in flight. Remembers where it was: while many packets wait to be sent again, it is
     /// far up.
     pub(crate) fn lowest_in_flight(&mut self) -> Option<Record> {
+        if let Some(front) = self.ring.front().filter(|front| front.state() == PacketState::InFlight) {
+            self.low = Some(front.seq);
+            return Some(*front);
+        }
         let from = self.low.map_or(0, |seq| self.first_ending_after(seq));
         let found =
             self.ring.iter().skip(from).find(|record| record.state() == PacketState::InFlight).copied();

@@ -39,10 +39,15 @@ impl Timers {
     /// Makes sure the flow is looked at when it next needs to be. An armed deadline is only ever brought forward; one
     /// that turns out too early is set again when it fires.
     pub(super) fn arm<P: Clone>(&mut self, flow: &mut Flow<P>, shared: &Shared<P>, now: Instant) {
-        if let Some(wanted) = timers::next_deadline(flow, shared, now).filter(|&at| at < flow.timer_at) {
+        let wanted = timers::deadline_before(flow.timer_at, flow, shared, now);
+        if wanted < flow.timer_at {
             flow.timer_at = wanted;
             self.wanted.push(Reverse((wanted, flow.number)));
         }
+    }
+
+    /// Makes sure that it is seen when the flow has ended.
+    pub(super) fn arm_ending<P: Clone>(&mut self, flow: &mut Flow<P>, shared: &Shared<P>) {
         let end = expiry(flow, shared.config.flow_idle);
         if end < flow.idle_at {
             flow.idle_at = end;

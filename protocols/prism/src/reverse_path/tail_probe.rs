@@ -28,7 +28,7 @@ const SENDER_PATIENCE: Duration = Duration::from_secs(64);
 /// in flight, `limit` its [`overdue::tail_limit`].
 pub(crate) fn deadline<P: Clone>(
     flow: &Flow<P>,
-    lowest: Option<Record>,
+    lowest: &Record,
     limit: Option<Duration>,
     now: Instant,
 ) -> Option<Instant> {
@@ -36,8 +36,7 @@ pub(crate) fn deadline<P: Clone>(
         // A SYN that nobody answers is the sender's affair.
         return None;
     }
-    let lowest = lowest.filter(|record| flow.copies.has(record.seq))?;
-    if now.saturating_since(flow.last_activity) > SENDER_PATIENCE {
+    if now.saturating_since(flow.last_activity) > SENDER_PATIENCE || !flow.copies.has(lowest.seq) {
         return None;
     }
     if let Some((sent, interval)) = flow.tail_probe.sent {
@@ -51,7 +50,7 @@ pub(crate) fn deadline<P: Clone>(
 pub(crate) fn send<P: Clone>(flow: &mut Flow<P>, shared: &mut Shared<P>, now: Instant) {
     let Some(lowest) = flow.history.lowest_in_flight() else { return };
     let limit = overdue::tail_limit(&lowest, shared, now);
-    if deadline(flow, Some(lowest), limit, now).is_none_or(|at| at > now) {
+    if deadline(flow, &lowest, limit, now).is_none_or(|at| at > now) {
         return;
     }
     let Some(copy) = flow.copies.find(lowest.seq) else { return };

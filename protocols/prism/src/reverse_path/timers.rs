@@ -15,30 +15,36 @@ use prismux_wire::SeqNumber;
 /// ACKs that wait are looked at again no sooner than this.
 const MIN_WAIT: Duration = Duration::from_micros(100);
 
-/// When this flow should be looked at next; `None` when nothing is in flight or held.
-pub(crate) fn next_deadline<P: Clone>(
+/// When this flow should be looked at next, if that is before `armed`; else `armed`, which is [`Instant::MAX`] for never.
+pub(crate) fn deadline_before<P: Clone>(
+    armed: Instant,
     flow: &mut Flow<P>,
     shared: &Shared<P>,
     now: Instant,
-) -> Option<Instant> {
+) -> Instant {
     if shared.config.rpc != RpcMode::Full {
-        return None;
+        return armed;
     }
-    let lowest = flow.history.lowest_in_flight();
-    let limit = lowest.and_then(|record| overdue::tail_limit(&record, shared, now));
-    let possible = lowest.zip(limit).filter(|(record, _)| overdue::is_possible(flow, record, shared));
-    let tail = possible.map(|(record, limit)| now + limit.saturating_sub(Micros::at(now).since(record.sent)));
-    let held = overdue::hold_remaining(flow, shared, now).map(|remaining| now + remaining);
-    let pending = flow.acks.deadline(now, shared.pacer.waiting.len()).map(|at| at.max(now + MIN_WAIT));
-    let backlog = (!flow.backlog.is_empty()).then(|| now + dispatch::RETRY);
-    let probe = tail_probe::deadline(flow, lowest, limit, now);
-    let overtaken = losses::deadline(flow, shared, now);
-    let reinjection = reinjection::deadline(flow, shared, now);
-    let forgotten = lowest
-        .zip(limit)
-        .and_then(|(record, limit)| overdue::forgotten_at(flow, &record, limit, shared, now))
-        .map(|at| at.max(now + MIN_WAIT));
-    [tail, held, pending, backlog, probe, overtaken, reinjection, forgotten].into_iter().flatten().min()
+    let mut next = armed;
+    let mut look_at = |at: Option<Instant>| next = at.map_or(next, |at| next.min(at));
+    look_at(overdue::hold_remaining(flow, shared, now).map(|remaining| now + remaining));
+    look_at(flow.acks.deadline(now, shared.pacer.waiting.len()).map(|at| at.max(now + MIN_WAIT)));
+    look_at((!flow.backlog.is_empty()).then(|| now + dispatch::RETRY));
+    look_at(losses::deadline(flow, shared, now));
+    look_at(reinjection::deadline(flow, shared, now));
+    let Some(lowest) = flow.history.lowest_in_flight() else { return next };
+    let limit = overdue::tail_limit(&lowest, shared, now);
+    let late =
+        limit.map_or(Instant::MAX, |limit| now + limit.saturating_sub(Micros::at(now).since(lowest.sent)));
+    if late >= next && flow.tail_probe.sent.is_none() {
+        // None of the rules below has its time before that of the tail rule.
+        return next;
+    }
+    let probe = tail_probe::deadline(flow, &lowest, limit, now).unwrap_or(Instant::MAX);
+    let forgotten = limit.and_then(|limit| overdue::forgotten_at(flow, &lowest, limit, shared, now));
+    let forgotten = forgotten.map_or(Instant::MAX, |at| at.max(now + MIN_WAIT));
+    let tail = if overdue::is_possible(flow, &lowest, shared) { late } else { Instant::MAX };
+    next.min(probe).min(forgotten).min(tail)
 }
 
 /// Runs the time rules.
