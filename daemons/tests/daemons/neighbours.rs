@@ -75,8 +75,8 @@ pub fn stand_in() {
     wait_for("both links are up", || proxy.links_up().len() == 2);
 }
 
-/// Waits for a megabyte of a download, none of whose answers were handed over. On a busy machine a link is silent now and
-/// then that works.
+/// Waits for a megabyte of a download, none of whose answers were handed over. On a busy machine a link that works is
+/// silent now and then.
 fn goes_by_its_own_link(transfer: &Transfer, handed_over: impl Fn() -> u64) {
     let mut from = (handed_over(), transfer.arrived());
     wait_for("the download goes on by the member's own link", || {

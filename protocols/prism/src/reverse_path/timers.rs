@@ -15,7 +15,7 @@ use prismux_wire::SeqNumber;
 /// ACKs that wait are looked at again no sooner than this.
 const MIN_WAIT: Duration = Duration::from_micros(100);
 
-/// When this flow should be looked at next, if that is before `armed`; else `armed`, which is [`Instant::MAX`] for never.
+/// When this flow should be looked at next, if that is before `armed`; else `armed`: [`Instant::MAX`] stands for never.
 pub(crate) fn deadline_before<P: Clone>(
     armed: Instant,
     flow: &mut Flow<P>,
