@@ -1,5 +1,5 @@
 //! Lines with a rate, a delay and a queue in each direction, between TUN devices.
-use prismux_linux::process;
+use prismux_linux::process::{self, Scheduling};
 use prismux_linux::tun::Tun;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A machine that only has much to do serves the lines within this time.
-const STANDSTILL: Duration = Duration::from_millis(50);
+/// When the lines wait for longer than this, they carry less than they could.
+const PROMPT: Duration = Duration::from_millis(5);
+/// What is measured says nothing about the lines if they have waited for so long meanwhile.
+const MOST_WAITED: Duration = Duration::from_millis(100);
 
 /// One direction.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +42,10 @@ pub struct Emulated {
     /// Packets that found a queue full, of all lines: more than the lines carry, or all that a machine that stood
     /// still for a moment hands over at once.
     pub overflowed: AtomicU64,
-    /// Times at which the lines were not served for longer than a busy machine takes: it stood still.
-    pub standstills: AtomicU64,
+    /// Microseconds that the lines waited for a machine that stood still, or had too much else to do.
+    waited_us: AtomicU64,
+    /// The lines are served before ordinary programs.
+    pub is_preferred: AtomicBool,
     ends: AtomicBool,
 }
 
@@ -52,9 +56,17 @@ impl Emulated {
         let slowness = lines.iter().map(|_| AtomicU64::new(1)).collect();
         let lost_of = lines.iter().map(|_| AtomicU64::default()).collect();
         let widest = lines.iter().map(|_| AtomicUsize::new(usize::MAX)).collect();
-        let [overflowed, standstills] = Default::default();
-        let ends = AtomicBool::new(false);
-        Self { lines, is_dead, slowness, lost_of, widest, carried, overflowed, standstills, ends }
+        let [overflowed, waited_us] = Default::default();
+        let [is_preferred, ends] = Default::default();
+        Self { lines, is_dead, slowness, lost_of, widest, carried, overflowed, waited_us, is_preferred, ends }
+    }
+
+    /// What a measurement gives, and whether the lines were served meanwhile, so that it says something.
+    pub fn while_served<T>(&self, measure: impl FnOnce() -> T) -> (T, bool) {
+        let waited = || Duration::from_micros(self.waited_us.load(Ordering::Relaxed));
+        let before = waited();
+        let measured = measure();
+        (measured, waited() - before <= MOST_WAITED)
     }
 
     /// What lines have carried, in bytes.
@@ -73,7 +85,8 @@ impl Emulator {
     pub fn start(ends: Vec<(Tun, Tun)>, shared: Arc<Emulated>) -> Self {
         let theirs = Arc::clone(&shared);
         let work = move || {
-            process::prefer_this_thread(process::LINK_PRIORITY);
+            let scheduling = process::prefer_this_thread(process::LINK_PRIORITY);
+            theirs.is_preferred.store(scheduling == Scheduling::RealTime, Ordering::Relaxed);
             carry(&ends, &theirs);
         };
         Self { shared, thread: Some(std::thread::spawn(work)) }
@@ -126,7 +139,8 @@ fn carry(ends: &[(Tun, Tun)], shared: &Emulated) {
     let mut served = Instant::now();
     while !shared.ends.load(Ordering::Relaxed) {
         let before = std::mem::replace(&mut served, Instant::now());
-        shared.standstills.fetch_add(u64::from(served - before > STANDSTILL), Ordering::Relaxed);
+        let waited = Some(served - before).filter(|waited| *waited > PROMPT).unwrap_or_default();
+        shared.waited_us.fetch_add(waited.as_micros() as u64, Ordering::Relaxed);
         for (n, (core, provider)) in ends.iter().enumerate() {
             for (direction, (from, to)) in [(core, provider), (provider, core)].into_iter().enumerate() {
                 let pipe = &mut pipes[n][direction];
