@@ -10,7 +10,7 @@
 //! * [`recorder`]: all of that as a capture, to look at and to repeat.
 //! * [`members`]: who is there. `registry`: members that call, leave or fall silent. `report`: the status page.
 //! * `limits`: what goes to members that want no more than so much.
-//! * `known`: where members were before the proxy was restarted.
+//! * `challenged`: how far members are that register. `known`: where they were before the proxy was restarted.
 //! * `meters`: links measured by receipts. `homes`: uplinks of homes, receipts for what comes over them, and silence.
 //! * `rights`: members whose rights are taken away while it runs.
 //! * `receivers`: taking over the traffic to them, and nobody else's.
@@ -18,6 +18,7 @@
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
 //! called back by a challenge as soon as they say anything, and flows are picked up in mid-stream.
 
+mod challenged;
 mod community;
 mod homes;
 mod inlet;

@@ -1,5 +1,6 @@
 //! Members that call, leave, fall silent or are unknown.
 use super::Proxy;
+use super::challenged::Challenged;
 use super::community::Turn;
 use super::known::Known;
 use super::members::Registration;
@@ -21,32 +22,6 @@ use prismux_wire::{Ecn, GreHeader};
 
 /// Members whose session is gone are challenged at most this often, so that nobody can use the proxy to flood one.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Most challenges without an answer that are remembered.
-const MAX_CHALLENGED: usize = 256;
-
-/// Challenges without an answer, and when they went out: a member answers at once, so its answer tells the round trip.
-#[derive(Debug, Default)]
-pub(super) struct Challenged {
-    open: Vec<(Peer, Instant)>,
-}
-
-impl Challenged {
-    /// A challenge goes to `peer`. The oldest is forgotten when there are too many.
-    fn note(&mut self, now: Instant, peer: Peer) {
-        self.open.retain(|(other, _)| *other != peer);
-        if self.open.len() >= MAX_CHALLENGED {
-            self.open.remove(0);
-        }
-        self.open.push((peer, now));
-    }
-
-    /// `peer` has registered: how long its answer took, if it was challenged.
-    fn answered(&mut self, now: Instant, peer: Peer) -> Option<Duration> {
-        let at = self.open.iter().position(|(other, _)| *other == peer)?;
-        Some(now.saturating_since(self.open.remove(at).1))
-    }
-}
 
 /// Those that call, whatever their community.
 pub(super) struct Callers {
