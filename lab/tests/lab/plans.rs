@@ -95,11 +95,15 @@ pub fn run(plan: &Plan) -> LabOutcome {
 
 /// A machine that is later than this has stood still, and was not only busy.
 const STANDSTILL_US: f64 = 50_000.0;
-/// More runs than this are not begun because the machine stood still in each.
+/// Links that are later than this, one time in a hundred, had no processor when they needed one: they have no priority
+/// where the lab runs without root.
+const UNSERVED_US: f64 = 5_000.0;
+/// More runs than this are not begun because of the machine.
 const RUNS: usize = 6;
 
 fn stood_still(outcome: &LabOutcome) -> bool {
-    outcome.wakeups.max_us.max(outcome.emulator.lateness.max_us) > STANDSTILL_US
+    let (wakeups, links) = (outcome.wakeups, outcome.emulator.lateness);
+    wakeups.max_us.max(links.max_us) > STANDSTILL_US || links.p99_us > UNSERVED_US
 }
 
 /// A run that measures: what one shows during which the machine stood still is the machine, and another is begun.
