@@ -1,6 +1,7 @@
 //! Flows by key: a hash table of small numbers into a slab, so that timers and iteration use the numbers.
 use crate::flow::Flow;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::net::IpAddr;
 use hashbrown::HashTable;
 use prismux_units::Instant;
@@ -13,11 +14,13 @@ pub(crate) struct FlowTable<P> {
     slots: Vec<Option<Flow<P>>>,
     free: Vec<u32>,
     seed: u64,
+    /// The flow found last: packets of a flow come in bursts.
+    last: Cell<u32>,
 }
 
 impl<P: Clone> FlowTable<P> {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { index: HashTable::new(), slots: Vec::new(), free: Vec::new(), seed }
+        Self { index: HashTable::new(), slots: Vec::new(), free: Vec::new(), seed, last: Cell::new(0) }
     }
 
     /// Number of flows.
@@ -30,7 +33,10 @@ impl<P: Clone> FlowTable<P> {
         let slots = &self.slots;
         let flow = |number: u32| slots.get(number as usize).and_then(Option::as_ref);
         let matches = |&number: &u32| flow(number).is_some_and(|flow| flow.key == *key);
-        self.index.find(hash(key, self.seed), matches).copied()
+        if !matches(&self.last.get()) {
+            self.last.set(self.index.find(hash(key, self.seed), matches).copied()?);
+        }
+        Some(self.last.get())
     }
 
     /// Adds a flow; its key must be new.
