@@ -34,8 +34,9 @@ const LAST_WEB: Token = FIRST_TUNNEL - 1;
 /// A turn that comes so much later than its timer had not been given a processor (a busy machine, a paused one): what
 /// arrived meanwhile waits, and nobody is silent or lost who has not been listened to.
 const LATE: Duration = Duration::from_millis(20);
-/// The most turns it then listens before it judges: as many packets as a socket holds.
-const CATCH_UP_TURNS: u32 = 64;
+/// For no longer than this it then listens before it judges, in which a full socket is read: a flood must not keep
+/// timers from running.
+const CATCH_UP: Duration = Duration::from_millis(50);
 
 /// What a daemon does with what its loop reports.
 pub trait Role: Sized {
@@ -193,29 +194,26 @@ impl<R: Role> Daemon<R> {
     pub fn run(mut self) -> Result<(), DaemonError> {
         let clock = self.event_loop.clock();
         let mut ready = Vec::new();
-        // Turns in which it hears what waits before it judges what is due.
-        let mut catching_up = 0;
+        // Until when it hears what waits before it judges what is due.
+        let mut listens_until = None;
         loop {
             let deadline = [self.role.deadline(), self.web.deadline()].into_iter().flatten().min();
             let wake = self.event_loop.wait(deadline, &mut ready)?;
-            let now = clock.now();
+            let woken = clock.now();
             if wake == Wake::Stop {
                 self.event_loop.take_stop();
-                self.role.stop(now);
+                self.role.stop(woken);
             }
-            if self.role.has_ended(now) {
+            if self.role.has_ended(woken) {
                 tracing::info!("{} stopped", R::NAME);
                 return Ok(());
             }
-            self.handle(&ready, now)?;
-            let is_late = deadline.is_some_and(|at| now.saturating_since(at) > LATE);
-            catching_up = match ready.is_empty() {
-                true => 0,
-                false if is_late && catching_up == 0 => CATCH_UP_TURNS,
-                false => u32::saturating_sub(catching_up, 1),
-            };
-            if catching_up == 0 {
-                let now = clock.now();
+            self.handle(&ready, woken)?;
+            let now = clock.now();
+            let is_late = deadline.is_some_and(|at| woken.saturating_since(at) > LATE);
+            let until = *listens_until.get_or_insert(if is_late { woken + CATCH_UP } else { woken });
+            if ready.is_empty() || until <= now {
+                listens_until = None;
                 self.role.expire(now);
                 self.web.expire(now, || self.role.report(now));
             }

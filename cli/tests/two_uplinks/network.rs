@@ -13,6 +13,7 @@ use prismux_linux::namespace::Namespace;
 use prismux_linux::netconf;
 use prismux_linux::netlink;
 use prismux_linux::tun::Tun;
+use prismux_namespaces::dropped_by_sockets;
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -155,15 +156,10 @@ pub fn space() -> Namespace {
 
 /// What sockets for UDP and devices of a namespace had no room for.
 fn dropped_in(space: &Namespace) -> u64 {
-    let read = |table: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap();
-    let (devices, protocols) = space.enter(|| (read("dev"), read("snmp"))).unwrap();
+    let devices = space.enter(|| std::fs::read_to_string("/proc/thread-self/net/dev")).unwrap().unwrap();
     // Behind a device's name, the twelfth number.
     let of_device = |line: &str| line.split_once(':')?.1.split_whitespace().nth(11)?.parse::<u64>().ok();
-    // A line with names, and one with their numbers.
-    let mut udp = protocols.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);
-    let (names, numbers) = (udp.next().unwrap(), udp.next().unwrap());
-    let of_sockets = names.zip(numbers).find(|(name, _)| *name == "RcvbufErrors").unwrap().1;
-    devices.lines().filter_map(of_device).sum::<u64>() + of_sockets.parse::<u64>().unwrap()
+    devices.lines().filter_map(of_device).sum::<u64>() + dropped_by_sockets(space)
 }
 
 fn forward(router: &Namespace) {

@@ -200,13 +200,6 @@ impl Drop for Network {
     }
 }
 
-/// Datagrams that UDP sockets of a namespace had no room for.
-pub fn dropped_by_sockets(space: &Namespace) -> u64 {
-    let table = space.enter(|| std::fs::read_to_string("/proc/thread-self/net/udp")).unwrap().unwrap();
-    let drops = |line: &str| line.split_whitespace().last().and_then(|drops| drops.parse::<u64>().ok());
-    table.lines().filter_map(drops).sum()
-}
-
 /// What the daemons of a bond tell.
 impl Daemon {
     /// The events of one kind on the status page, as text.

@@ -1,8 +1,9 @@
 //! A link measured by receipts, against what a relay did to its packets.
-use crate::network::{Network, SENDER, dropped_by_sockets};
+use crate::network::{Network, SENDER};
 use crate::process::{Daemon, wait_for};
 use crate::relay::{DELAY, EXTRA_DELAY, Relay};
 use prismux_linux::socket_option;
+use prismux_namespaces::dropped_by_sockets;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![allow(clippy::disallowed_macros, reason = "a test runner tells what it runs")]
+use prismux_linux::namespace::Namespace;
 use prismux_linux::privileges;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -39,6 +40,20 @@ pub fn run(groups: &[(&[Test], usize)]) -> ExitCode {
         run_group(&chosen, at_a_time, &failed);
     }
     if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Datagrams that UDP sockets of a namespace had no room for, since it was made.
+///
+/// # Panics
+/// Where the kernel does not tell.
+pub fn dropped_by_sockets(space: &Namespace) -> u64 {
+    let table = space.enter(|| std::fs::read_to_string("/proc/thread-self/net/snmp"));
+    let table = table.expect("a namespace").expect("its counters");
+    // A line with names, and one with their numbers.
+    let mut udp = table.lines().filter_map(|line| line.strip_prefix("Udp: ")).map(str::split_whitespace);
+    let (names, numbers) = (udp.next().expect("names"), udp.next().expect("numbers"));
+    let dropped = names.zip(numbers).find(|(name, _)| *name == "RcvbufErrors").expect("the counter").1;
+    dropped.parse().expect("a number")
 }
 
 fn run_group(tests: &[&Test], at_a_time: usize, failed: &AtomicBool) {
