@@ -207,7 +207,10 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  prismux explain\n  prismux explain wan1")]
     Explain(ExplainArguments),
     /// Say what links have carried, by billing month or day, also before the daemons were last started.
-    #[command(after_help = "Examples:\n  prismux accounts\n  prismux accounts --by day --csv > accounts.csv")]
+    #[command(
+        after_help = "Examples:\n  prismux accounts\n  prismux accounts --by day --csv > accounts.csv\n  \
+        prismux accounts --signed --json > statements.json\n  prismux accounts --verify statements.json"
+    )]
     Accounts(AccountsArguments),
     /// Say what this machine can do: TUN devices, namespaces, MPTCP, congestion controls.
     #[command(after_help = "Example: prismux doctor")]

@@ -2,6 +2,7 @@
 //!
 //! Every mistake is reported with file, line, what was expected and what to do.
 
+mod credit;
 mod datagrams;
 mod file;
 mod gateway;
@@ -22,6 +23,7 @@ use crate::tunnel::control::{MIN_TOKEN_BYTES, Token};
 use prismux_linux::netconf::Prefix;
 use std::path::Path;
 
+pub use credit::Credit;
 pub use datagrams::{Datagrams, Traffic};
 pub use file::ConfigError;
 pub use gateway::{GatewayConfig, Home};

@@ -41,6 +41,7 @@ pub mod replay;
 mod revoked;
 pub mod route;
 pub mod sender;
+pub mod statements;
 pub mod status;
 pub mod tunnel;
 #[cfg(test)]

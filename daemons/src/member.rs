@@ -8,17 +8,19 @@
 //!
 //! * [`registration`]: when to call the proxy. `calls`: what both say. `return_rules`: the way back, which stands while
 //!   the member is registered. `neighbours`: who stands in while this member's uplink is silent.
-//! * `keys`: those of a sealed tunnel. `shares`: what its owner lends. `rights`: whether at all. `report`: the status
-//!   page. `departure`: what is still under way when a member leaves.
+//! * `keys`: those of a sealed tunnel. `shares`: what its owner lends. `rights`: whether at all. `settlements`: what
+//!   both sign. `report`: the status page. `departure`: what is still under way when a member leaves.
 
 mod calls;
 mod departure;
+mod inlet;
 mod keys;
 mod neighbours;
 pub mod registration;
 mod report;
 mod return_rules;
 mod rights;
+mod settlements;
 mod shares;
 
 use crate::accounts::Accounts;
@@ -32,9 +34,8 @@ use crate::proxy::members::Traffic;
 use crate::receipts::Receipts;
 use crate::revoked::Revoked;
 use crate::tunnel::control::{self, Message};
-use crate::tunnel::repairs;
 use crate::tunnel::sealing::Sealing;
-use crate::tunnel::socket::{self, Frame, FrameError, SocketOptions, TunnelReceiver, TunnelSender};
+use crate::tunnel::socket::{self, SocketOptions, TunnelReceiver, TunnelSender};
 use crate::workers::Workers;
 use departure::Departure;
 use neighbours::Neighbours;
@@ -46,11 +47,11 @@ use prismux_linux::packet::{PacketBuf, PacketPool};
 use prismux_sharing::{Account, Carried, Shaper, Share, Tier};
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
-use prismux_wire::gre::ether_type;
 use prismux_wire::{Ecn, GreHeader, IpPacket};
 use registration::{Intervals, Registration, State};
 use return_rules::ReturnRules;
 use serde::Serialize;
+use settlements::Lending;
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -76,6 +77,8 @@ pub struct Member {
     carried: Carried,
     account: Account,
     accounts: Accounts,
+    /// Statements of it, where both ends have keys.
+    lending: Option<Lending>,
     revoked: Revoked,
     workers: Workers,
     share: Share,
@@ -157,6 +160,7 @@ impl Role for Member {
             carried: Carried::default(),
             account: Account::new(&config.name, &config.tunnel.proxy.address.to_string()),
             accounts: Accounts::open(accounts_of(&config)),
+            lending: Lending::open(&config, &accounts_of(&config))?,
             revoked: Revoked::of_daemon(&accounts_of(&config))?,
             workers,
             share: Share::new(config.sharing.terms()),
@@ -238,10 +242,17 @@ impl Role for Member {
             return;
         }
         let registered = self.registration.state() == State::Registered;
+        if registered {
+            self.settle_at_once(now);
+        }
         self.registration.bye();
         self.drain(now);
         self.flush();
-        self.departure = Some(if registered { Departure::begin(now) } else { Departure::at_once(now) });
+        self.departure = Some(if registered {
+            Departure::begin(now, self.awaits_signature())
+        } else {
+            Departure::at_once(now)
+        });
     }
 
     fn has_ended(&self, now: Instant) -> bool {
@@ -285,89 +296,6 @@ impl Member {
 
     fn is_receiver(&self, address: IpAddr) -> bool {
         self.config.receivers.iter().any(|prefix| prefix.contains(address))
-    }
-
-    /// What comes from the proxy: what `take` takes from its socket.
-    fn frames<T>(
-        &mut self,
-        clock: Clock,
-        take: impl FnOnce(&mut TunnelReceiver, &mut dyn FnMut(Result<Frame<'_>, FrameError>)) -> T,
-    ) -> Option<T> {
-        // Taken out for the time being: its frames borrow it while the rest of the member handles them.
-        let mut receiver = self.receiver.take()?;
-        let taken = take(&mut receiver, &mut |frame| {
-            let handled = match frame {
-                Ok(frame) => self.frame(clock.now(), &frame),
-                Err(error) => Err(error.reason()),
-            };
-            if let Err(reason) = handled {
-                self.drops.count(reason);
-            }
-        });
-        self.receiver = Some(receiver);
-        self.session_events(clock.now());
-        self.write_receipts(clock.now());
-        Some(taken)
-    }
-
-    fn frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {
-        if !frame.peer.is_same_end(&self.config.tunnel.proxy) {
-            return Err(DropReason::UnknownPeer);
-        }
-        self.came(now, frame);
-        match frame.protocol {
-            control::PROTOCOL_TYPE => self.control(now, frame),
-            ether_type::IPV4 | ether_type::IPV6 => {
-                let delivered = self.data(now, frame);
-                self.recover(now, frame);
-                delivered
-            }
-            repairs::PROTOCOL_TYPE => {
-                self.receipts.repair(now, frame)?;
-                self.recover(now, frame);
-                Ok(())
-            }
-            _ => Err(DropReason::OtherProtocol),
-        }
-    }
-
-    /// Packets that repairs have given back now that `frame` has come.
-    fn recover(&mut self, now: Instant, frame: &Frame<'_>) {
-        while let Some(packet) = self.receipts.poll_recovered(now) {
-            let given_back = packet.frame(frame.peer).map_err(|_| DropReason::MalformedTunnel);
-            if let Err(reason) = given_back.and_then(|frame| self.data(now, &frame)) {
-                self.drops.count(reason);
-            }
-        }
-    }
-
-    /// A packet for a receiver.
-    fn data(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {
-        let ip = IpPacket::parse(frame.inner).map_err(|_| DropReason::MalformedPacket)?;
-        let inner = frame.inner.get(..ip.total_bytes).ok_or(DropReason::MalformedPacket)?;
-        // A plain tunnel cannot tell who sent this; nobody else in this network, nor this host, is reached through it.
-        if !self.is_receiver(ip.header.destination) {
-            return Err(DropReason::ForeignDestination);
-        }
-        self.registration.note_delivery(now);
-        if let Some(departure) = &mut self.departure {
-            departure.on_data(now);
-        }
-        if !self.receipts.arrived(now, frame) {
-            return Ok(());
-        }
-        self.traffic.forward_packets += 1;
-        self.traffic.forward_bytes += inner.len() as u64;
-        if frame.outer_ecn.is_none_or(|outer| outer == ip.header.ecn || outer == Ecn::NotEct) {
-            device::write(&self.tun, inner, &mut self.drops);
-            return Ok(());
-        }
-        let mut packet = self.pool.copy_of(inner).ok_or(DropReason::TooLong)?;
-        if !device::carry_ecn_over(&mut packet, ip.header.ecn, frame.outer_ecn) {
-            return Err(DropReason::CongestionMark);
-        }
-        device::write(&self.tun, &packet, &mut self.drops);
-        Ok(())
     }
 
     /// Receipts that are due; a member that has said goodbye owes none.

@@ -13,6 +13,7 @@
 //! * `challenged`: how far members are that register. `known`: where they were before the proxy was restarted.
 //! * `meters`: links measured by receipts. `homes`: uplinks of homes, receipts for what comes over them, and silence.
 //! * `rights`: members whose rights are taken away while it runs.
+//! * `settlements`: statements of what members have carried, which both sign. `settling`: how they come and go.
 //! * `receivers`: taking over the traffic to them, and nobody else's.
 //!
 //! A proxy that is killed leaves nothing behind: its device and routes go with it. When it starts again, members are
@@ -33,6 +34,8 @@ pub mod recorder;
 mod registry;
 pub(crate) mod report;
 mod rights;
+mod settlements;
+mod settling;
 
 use crate::accounts::{self, Accounts};
 use crate::carrier::{Striping, batches};
@@ -58,6 +61,7 @@ use prismux_units::{Duration, Instant};
 use recorder::{CoreInput, Recorder};
 use registry::Callers;
 use serde::Serialize;
+use settlements::Borrowing;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -74,6 +78,7 @@ pub struct Proxy {
     outlet: Outlet,
     callers: Callers,
     accounts: Accounts,
+    borrowing: Borrowing,
     revoked: Revoked,
     workers: Workers,
     stopped: bool,
@@ -134,6 +139,9 @@ impl Role for Proxy {
         };
         let callers = Callers::new(token, Known::read(config.members_file()));
         let accounts = Accounts::open(accounts_of(&config));
+        let keys = config.read_keys().map_err(DaemonError::Config)?;
+        let peers = config.peers.iter().map(|peer| (peer.home.is_some(), &peer.public_key.0));
+        let borrowing = Borrowing::open(keys.as_ref(), peers, &accounts_of(&config));
         let revoked = Revoked::of_daemon(&accounts_of(&config))?;
         let mut proxy = Self {
             inner_mtu_bytes,
@@ -142,6 +150,7 @@ impl Role for Proxy {
             outlet,
             callers,
             accounts,
+            borrowing,
             revoked,
             workers,
             stopped: false,
@@ -158,7 +167,8 @@ impl Role for Proxy {
 
     fn deadline(&self) -> Option<Instant> {
         let sealing = self.outlet.sealing().and_then(Sealing::deadline);
-        [self.communities.deadline(), sealing, Some(self.accounts.deadline())].into_iter().flatten().min()
+        let due = [self.communities.deadline(), sealing, self.borrowing.deadline()];
+        due.into_iter().flatten().chain([self.accounts.deadline()]).min()
     }
 
     /// The cores' timers, and members that have fallen silent.
@@ -173,6 +183,7 @@ impl Role for Proxy {
         }
         self.session_events(now);
         self.book(now);
+        self.send_kept(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {
@@ -240,6 +251,9 @@ impl Proxy {
             members.map(|member| (account(member), member.carried)).collect::<Vec<_>>()
         };
         self.accounts.book(now, accounts::time_now(), self.communities.iter().flat_map(of));
+        let communities = &self.communities;
+        self.borrowing.book(communities.iter().flat_map(|community| community.links.members.iter()));
+        self.borrowing.save_in_time(now);
     }
 
     /// What happens to one community.

@@ -15,6 +15,7 @@ pub mod receipts;
 pub mod routing;
 pub mod sealed;
 mod seeds;
+pub mod settlement;
 pub mod text;
 
 pub use mutate::Mutator;
@@ -269,6 +270,13 @@ pub const TARGETS: &[Target] = &[
         name: "lending",
         run: community::lending,
         seeds: community::lending_seeds,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
+    },
+    Target {
+        name: "settlement",
+        run: settlement::settlement,
+        seeds: settlement::seeds,
         mutator: Mutator::Bytes,
         weight: 0.5,
     },

@@ -86,6 +86,15 @@ pub(crate) struct AccountsArguments {
     /// The day of the month on which a billing month begins; in shorter months it is the last.
     #[arg(long, value_name = "DAY", default_value_t = 1)]
     pub reset_day: u8,
+    /// List the statements that member and proxy have signed, instead of what was carried.
+    #[arg(long, conflicts_with_all = ["by", "csv", "reset_day"])]
+    pub signed: bool,
+    /// Verify the signatures of all statements in a file: what --signed --json prints, or what a daemon keeps.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["by", "csv", "reset_day", "file", "signed"])]
+    pub verify: Option<PathBuf>,
+    /// With --verify: a key for signatures that its owner has told you; statements signed with others fail.
+    #[arg(long, value_name = "KEY", requires = "verify")]
+    pub trust: Vec<String>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,4 +1,6 @@
 //! `prismux accounts`: what links have carried, by day or billing month.
+mod signed;
+
 use super::status::STANDARD_SOCKETS;
 use crate::args::{AccountsArguments, Period};
 use crate::failure::Failure;
@@ -15,6 +17,18 @@ use std::path::{Path, PathBuf};
 type Periods = BTreeMap<(Day, Account), Carried>;
 
 pub(crate) fn run(arguments: &AccountsArguments) -> Result<(), Failure> {
+    if let Some(file) = &arguments.verify {
+        return signed::verify(file, &arguments.trust, arguments.json);
+    }
+    if arguments.signed {
+        let named = arguments.file.clone();
+        let file = |accounts: PathBuf| prismux_daemons::statements::statements_file(&accounts);
+        let files = match named {
+            Some(named) => vec![named],
+            None => files_of_this_host()?.into_iter().map(file).filter(|file| file.exists()).collect(),
+        };
+        return signed::list(&files, arguments.json);
+    }
     let files = match &arguments.file {
         Some(file) => vec![file.clone()],
         None => files_of_this_host()?,

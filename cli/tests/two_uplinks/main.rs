@@ -21,6 +21,7 @@ mod outages;
 mod page;
 mod paths;
 mod rights;
+mod settlement;
 mod transfer;
 mod workers;
 
@@ -44,6 +45,7 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("an_uplink_with_a_rate_limit_carries_no_more_in_either_direction", caps::rate_limit),
     ("a_home_whose_rights_are_revoked_is_out_at_once_and_stays_out", rights::revoked),
     ("neighbours_find_each_other_and_one_lends_an_uplink_when_its_owner_says_so", community::lends),
+    ("what_a_neighbour_lends_is_signed_by_both_and_verified_by_anybody", settlement::signed_by_both),
     ("neighbours_find_a_lender_by_multicast_dns_over_ipv4_and_ipv6", mdns::finds),
     ("whatever_fails_no_connection_is_lost", failover::nothing_is_lost),
     ("datagrams_go_on_when_a_cable_is_pulled", datagrams::pulled_cable),

@@ -64,7 +64,7 @@ fn a_torn_line_is_left_out_and_the_next_one_stands_alone() {
 fn a_long_file_is_written_anew() {
     let file = file("long");
     let mut accounts = Accounts::open(file.clone());
-    accounts.keeper.as_mut().unwrap().added_lines = 2 * super::MAX_ADDED_LINES;
+    accounts.keeper.as_mut().unwrap().added_lines = 2 * super::keeper::MAX_ADDED_LINES;
     for second in 0..2 {
         let (now, time) = at(5 * second);
         accounts.book(now, time, counter(second + 1));

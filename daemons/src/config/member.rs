@@ -1,4 +1,5 @@
 //! A member's file.
+use super::credit::Credit;
 use super::file::{Checked, ConfigError, load, parse};
 use super::keys::read_private_key;
 use super::sharing::Sharing;
@@ -59,6 +60,9 @@ pub struct MemberConfig {
     /// How much its owner lends, and when.
     #[serde(default)]
     pub sharing: Sharing,
+    /// What the proxy may owe for it.
+    #[serde(default)]
+    pub credit: Credit,
     /// The way to the proxy.
     pub tunnel: TunnelToProxy,
     /// Members nearby that stand in while the uplink is silent.
@@ -227,6 +231,7 @@ impl MemberConfig {
             receivers,
             rate: None,
             sharing: Sharing::default(),
+            credit: Credit::default(),
             tunnel: TunnelToProxy::new(proxy),
             neighbours: None,
             tun: TunConfig::default(),
@@ -317,6 +322,7 @@ impl Checked for MemberConfig {
             self.read_neighbours_token().map_err(|message| ("neighbours.token_file", message))?;
         }
         self.sharing.check()?;
+        self.credit.check()?;
         check_workers(self.workers)?;
         self.web().check()?;
         self.tun.check()

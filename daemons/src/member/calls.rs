@@ -62,6 +62,7 @@ impl Member {
 
     pub(super) fn control(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), DropReason> {
         match Message::parse(frame.inner, &self.token) {
+            Ok(Message::Settlement(message)) => self.settlement(now, &message),
             // Whoever has said goodbye is not called back.
             Ok(_) if self.departure.is_some() => {}
             Ok(Message::Welcome(welcome)) => self.answered(now, Answer::Welcome(welcome)),

@@ -8,22 +8,27 @@ pub(super) struct Departure {
     end: Instant,
     /// When data last came.
     latest: Instant,
+    /// The proxy's signature is worth waiting for until then.
+    awaited: Option<Instant>,
 }
 
 /// Nothing for so long: nothing is under way any more.
 const QUIET: Duration = Duration::from_millis(300);
+/// A proxy that knows of statements signs within this time.
+const MAX_SIGNING: Duration = Duration::from_secs(1);
 /// A departure takes no longer than this.
 const MAX_DURATION: Duration = Duration::from_secs(2);
 
 impl Departure {
-    /// The member has said goodbye.
-    pub fn begin(now: Instant) -> Self {
-        Self { end: now + MAX_DURATION, latest: now }
+    /// The member has said goodbye, and may await the proxy's signature.
+    pub fn begin(now: Instant, awaits_signature: bool) -> Self {
+        let awaited = awaits_signature.then_some(now + MAX_SIGNING);
+        Self { end: now + MAX_DURATION, latest: now, awaited }
     }
 
     /// Nothing is worth waiting for.
     pub fn at_once(now: Instant) -> Self {
-        Self { end: now, latest: now }
+        Self { end: now, latest: now, awaited: None }
     }
 
     /// Data has come.
@@ -31,8 +36,13 @@ impl Departure {
         self.latest = now;
     }
 
+    /// The proxy has signed.
+    pub fn settled(&mut self) {
+        self.awaited = None;
+    }
+
     /// When the member ends.
     pub fn deadline(&self) -> Instant {
-        (self.latest + QUIET).min(self.end)
+        self.awaited.unwrap_or(self.latest).max(self.latest + QUIET).min(self.end)
     }
 }

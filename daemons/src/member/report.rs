@@ -3,11 +3,12 @@ use super::Member;
 use super::neighbours;
 use super::registration::State;
 use super::rights::NO_RIGHTS;
+use super::settlements::Lending;
 use crate::accounts::Booked;
 use crate::counters::DropCounters;
 use crate::events::Shown;
 use crate::proxy::members::Traffic;
-use crate::workers;
+use crate::{statements, workers};
 use prismux_units::{Duration, Instant};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -18,6 +19,8 @@ use std::path::Path;
 pub(super) struct Report<'a> {
     role: &'static str,
     version: &'static str,
+    /// Its process.
+    pid: u32,
     name: &'a str,
     uptime_s: f64,
     proxy: String,
@@ -28,6 +31,9 @@ pub(super) struct Report<'a> {
     #[serde(flatten)]
     booked: Booked,
     accounts_file: Option<&'a Path>,
+    /// What it and the proxy have signed, where both have keys.
+    statements: Option<statements::Report>,
+    statements_file: Option<&'a Path>,
     device: &'a str,
     mtu_bytes: usize,
     #[serde(flatten)]
@@ -49,6 +55,7 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
     Report {
         role: "member",
         version: env!("CARGO_PKG_VERSION"),
+        pid: std::process::id(),
         name: &member.config.name,
         uptime_s: now.as_secs_f64(),
         proxy: member.config.tunnel.proxy.to_string(),
@@ -63,6 +70,8 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
         },
         booked: member.accounts.booked(member.account.link(), member.share.terms()),
         accounts_file: member.accounts.file(),
+        statements: member.lending.as_ref().map(Lending::report),
+        statements_file: member.lending.as_ref().and_then(Lending::file),
         device: member.tun.name(),
         mtu_bytes: member.inner_mtu_bytes,
         traffic: member.traffic,

@@ -27,12 +27,14 @@ impl Member {
         }
         let time = accounts::time_now();
         self.accounts.book(now, time, std::iter::once((self.account.clone(), self.carried)));
+        self.settle(now, time.day);
         if !self.share.judge(time, self.accounts.ledger(), self.account.link()) || self.is_revoked() {
             return;
         }
         self.accounts.save(now);
         let (state, cause) = match self.share.rest() {
             Some(rest) => {
+                self.settle_at_once(now);
                 self.registration.rest();
                 self.leave_at = now + self.leave_interval();
                 self.return_rules.set(&self.config, false);

@@ -5,6 +5,7 @@ use super::community::Turn;
 use crate::carrier::batches::Carrier;
 use crate::counters::DropCounters;
 use crate::icmp;
+use crate::tunnel::control::Message;
 use crate::tunnel::socket::{Frame, TunnelReceiver};
 use crate::tunnel::{control, repairs};
 use prismux_linux::offload::OffloadTun;
@@ -55,8 +56,15 @@ impl Carrier for Proxy {
 
 impl Proxy {
     fn control(&mut self, now: Instant, index: usize, frame: &Frame<'_>) {
+        if Message::is_settlement(frame.inner)
+            && let Err(reason) = self.settlement(now, frame)
+        {
+            self.outlet.drops.count(reason);
+        }
         if let Some(mut turn) = self.turn(index) {
-            turn.control(now, frame);
+            if !Message::is_settlement(frame.inner) {
+                turn.control(now, frame);
+            }
             if let Some(link) = turn.links.members.link_of(frame.peer) {
                 turn.links.members.carry(link, came(frame));
             }

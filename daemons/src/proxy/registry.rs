@@ -113,7 +113,7 @@ impl Turn<'_> {
             Ok(Message::Probe(probe) | Message::PathProbe(probe, _)) => self.probed(now, frame.peer, probe),
             Ok(Message::Echo(probe)) => self.echoed(now, frame.peer, probe),
             Ok(Message::Lost(lost)) => self.told_lost(now, frame.peer, &lost),
-            Ok(Message::Welcome(_) | Message::Challenge(_) | Message::Accept(_))
+            Ok(Message::Welcome(_) | Message::Challenge(_) | Message::Accept(_) | Message::Settlement(_))
             | Err(ControlError::Malformed) => {
                 self.refuse(now, frame.peer, DropReason::MalformedControl);
             }

@@ -9,7 +9,7 @@ use crate::carrier::busiest::Busy;
 use crate::carrier::{Core, datagrams};
 use crate::counters::DropCounters;
 use crate::events::Shown;
-use crate::workers;
+use crate::{statements, workers};
 use prismux_prism::status::FlowStatus;
 use prismux_prism::{LinkId, LinkStatus, ProxyCounters};
 use prismux_sharing::Terms;
@@ -52,6 +52,7 @@ pub(super) struct Report<'a> {
     /// Threads that seal, send and open, if there are any.
     workers: Option<workers::Report>,
     accounts_file: Option<&'a Path>,
+    statements_file: Option<&'a Path>,
     /// Homes and members whose rights have been taken away.
     revoked: Vec<&'a str>,
     events: &'a VecDeque<Shown>,
@@ -82,6 +83,9 @@ struct Link<'a> {
     advertised_rate_bps: Option<u64>,
     #[serde(flatten)]
     booked: Booked,
+    /// What its member and this proxy have signed, where both have keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statements: Option<statements::Report>,
     #[serde(flatten)]
     traffic: Traffic,
     #[serde(flatten)]
@@ -182,6 +186,7 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         drops: &daemon.outlet.drops,
         workers: daemon.workers.report(),
         accounts_file: daemon.accounts.file(),
+        statements_file: daemon.borrowing.file(),
         revoked: daemon.revoked.owners(),
         events: daemon.outlet.events.shown(),
     }
@@ -202,6 +207,7 @@ fn links<'a>(community: &'a Community, daemon: &Proxy, now: Instant) -> Vec<Link
     let one = |member: &'a Member| Link {
         rests: rests(member),
         path_mtu_bytes: community.links.homes.path_mtu_bytes(member.link),
+        statements: daemon.borrowing.report(member.peer),
         ..link(member, home, booked(member), of(member), now)
     };
     members.map(one).collect()
@@ -253,6 +259,7 @@ fn link<'a>(
         last_heard_s: (now - member.last_heard).as_secs_f64(),
         advertised_rate_bps: member.rate.map(prismux_units::Rate::as_bps),
         booked,
+        statements: None,
         traffic: member.traffic,
         learned: status.map(learned),
     }

@@ -24,13 +24,18 @@
 //! over another one ([`Lost`]). The hellos of an uplink say that it is to stand by while others live, or that it has
 //! a rate limit.
 //!
+//! Inside sealed sessions a member and its proxy come to signed statements of what was carried
+//! ([`prismux_sharing::settlement`]). The member begins; an older proxy drops that, and is not asked for long.
+//!
 //! Layout, all integers big-endian: magic (4 bytes), version (1), kind (1), body, tag (16).
-use hmac::{Hmac, Mac};
+mod token;
+
+use hmac::Mac;
 use prismux_receipts::{MESSAGE_BYTES, Receipt};
 pub use prismux_sharing::Tier;
+use prismux_sharing::settlement;
 use prismux_units::{Duration, Rate};
-use sha2::Sha256;
-use std::fmt;
+pub use token::Token;
 
 /// The EtherType that IEEE 802 reserves for private use, "Local Experimental Ethertype 1".
 pub const PROTOCOL_TYPE: u16 = 0x88b5;
@@ -65,38 +70,11 @@ const OFFER_WITH_REPAIRS: u8 = 12;
 /// The answer of somebody who does.
 const ACCEPT_WITH_REPAIRS: u8 = 13;
 const PATH_PROBE: u8 = 14;
+/// What a lender and a borrower say of what was carried.
+const SETTLEMENT: u8 = 15;
 
 /// What the writers of receipts take a message's frame for.
 const _: () = assert!(PREFIX_BYTES + TAG_BYTES == MESSAGE_BYTES as usize);
-
-/// The secret that members and proxy share.
-#[derive(Clone)]
-pub struct Token(Vec<u8>);
-
-impl Token {
-    /// A token of at least [`MIN_TOKEN_BYTES`].
-    pub fn new(secret: &str) -> Option<Self> {
-        (secret.len() >= MIN_TOKEN_BYTES).then(|| Self(secret.as_bytes().to_vec()))
-    }
-
-    /// In place of a token where messages travel inside a sealed session, which says who speaks. It is no secret: no
-    /// message outside a session is read with it.
-    pub fn inside_a_session() -> Self {
-        Self(b"inside a sealed session".to_vec())
-    }
-
-    fn mac(&self, message: &[u8]) -> Hmac<Sha256> {
-        let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
-        mac.update(message);
-        mac
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(..)")
-    }
-}
 
 /// A member's "I am here".
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -224,6 +202,8 @@ pub enum Message {
     Echo(Probe),
     /// Home to gateway.
     Lost(Lost),
+    /// Either way between a member and its proxy, inside a sealed session.
+    Settlement(settlement::Message),
 }
 
 /// Why bytes are not an acceptable message.
@@ -281,6 +261,7 @@ impl Message {
                 out.extend_from_slice(&epoch.to_be_bytes());
             }
             Self::Receipt(receipt) => receipt.emit(&mut out),
+            Self::Settlement(message) => message.emit(&mut out),
         }
         if let &Self::PathProbe(_, bytes) = self {
             out.resize(bytes.saturating_sub(TAG_BYTES).max(out.len()), 0);
@@ -306,6 +287,10 @@ impl Message {
         if kind == RECEIPT {
             return Receipt::parse(rest).map(Self::Receipt).map_err(|_| ControlError::Malformed);
         }
+        if kind == SETTLEMENT {
+            let message = settlement::Message::parse(rest).map_err(|_| ControlError::Malformed)?;
+            return Ok(Self::Settlement(message));
+        }
         let mut body = Reader(rest);
         let message = body.message(kind).ok_or(ControlError::Malformed)?;
         if body.0.is_empty() { Ok(message) } else { Err(ControlError::Malformed) }
@@ -327,7 +312,13 @@ impl Message {
             Self::Echo(_) => ECHO,
             Self::Lost(_) => LOST,
             Self::PathProbe(..) => PATH_PROBE,
+            Self::Settlement(_) => SETTLEMENT,
         }
+    }
+
+    /// Whether bytes would be a message of lender and borrower, if they are one.
+    pub fn is_settlement(bytes: &[u8]) -> bool {
+        bytes.get(PREFIX_BYTES - 1) == Some(&SETTLEMENT)
     }
 }
 

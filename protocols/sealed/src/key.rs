@@ -6,6 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use core::fmt;
 use core::str::FromStr;
+use hkdf::Hkdf;
+use sha2::Sha256;
 
 /// Bytes of a key.
 const KEY_BYTES: usize = 32;
@@ -80,6 +82,15 @@ impl KeyPair {
     /// The public half.
     pub const fn public(&self) -> PublicKey {
         self.public
+    }
+
+    /// A secret for another purpose, by HKDF (RFC 5869): `label` names it, and none tells anything of another, nor of
+    /// the private key.
+    pub fn derived_secret(&self, label: &str) -> [u8; KEY_BYTES] {
+        let mut secret = [0; KEY_BYTES];
+        // 32 bytes are one block: an error would be that too many are asked for.
+        let _ = Hkdf::<Sha256>::new(None, &self.private).expand(label.as_bytes(), &mut secret);
+        secret
     }
 
     pub(crate) const fn private(&self) -> &[u8; KEY_BYTES] {

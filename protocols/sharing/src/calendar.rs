@@ -32,6 +32,16 @@ impl Day {
         Self(self.0.succ_opt().unwrap_or(self.0))
     }
 
+    /// Days since 1 January 1970.
+    pub fn number(self) -> i32 {
+        self.0.to_epoch_days()
+    }
+
+    /// The day so many days after 1 January 1970; `None` for one that the calendar does not have.
+    pub fn from_number(number: i32) -> Option<Self> {
+        NaiveDate::from_epoch_days(number).map(Self)
+    }
+
     /// As people say it, without the year: "1 December".
     pub fn words(self) -> String {
         format!("{}", self.0.format("%-d %B"))

@@ -2,6 +2,8 @@
 //!
 //! * [`Day`], [`LocalTime`]: the calendar. [`ResetDay`]: billing months that begin on any day.
 //! * [`Ledger`]: accounts of bytes, by day, link and peer. [`journal`]: the lines that keep them over restarts.
+//! * [`Statement`]: what was carried on a day, signed by both. [`settlement`]: how both come to it. [`records`]: the
+//!   lines that keep it.
 //! * [`Terms`]: caps and hours. [`Share`]: a link under its terms, packet by packet. [`Rest`]: why it may not be used.
 //! * [`Shaper`]: a rate that is not exceeded.
 //! * [`Tier`]: which links stand by while others live.
@@ -14,8 +16,11 @@ mod calendar;
 mod hours;
 pub mod journal;
 mod ledger;
+pub mod records;
+pub mod settlement;
 mod shaper;
 mod share;
+mod statement;
 mod terms;
 mod tier;
 
@@ -24,6 +29,7 @@ pub use hours::{Hours, UnknownHours};
 pub use ledger::{Account, Carried, Entry, Ledger};
 pub use shaper::Shaper;
 pub use share::Share;
+pub use statement::{Forged, KEY_BYTES, Party, SIGNATURE_BYTES, STATEMENT_BYTES, Signed, Signer, Statement};
 pub use terms::{Allowance, Rest, Terms};
 pub use tier::{Tier, UnknownTier};
 

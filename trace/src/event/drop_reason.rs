@@ -98,6 +98,8 @@ drop_reasons! {
         NoKeys = "no_keys",
         /// A control message in the name of another member.
         ForeignName = "foreign_name",
+        /// What a lender or a borrower said of what was carried was not signed, or not believed.
+        RefusedStatement = "refused_statement",
         /// More members than there is room for.
         TooManyMembers = "too_many_members",
         /// No member is there to carry it.

@@ -4,6 +4,7 @@ use super::{
 };
 use hmac::Mac;
 use prismux_receipts::{NumberRange, Receipt};
+use prismux_sharing::{Carried, Day, settlement};
 use prismux_units::{Duration, Rate};
 use prismux_wire::SeqNumber;
 
@@ -55,6 +56,12 @@ fn messages() -> Vec<Message> {
         Message::PathProbe(Probe { asker: 3, number: 8 }, 1436),
         Message::Lost(Lost { session: 3, counter: 7, name: "house-1".to_owned() }),
         Message::Receipt(receipt()),
+        Message::Settlement(settlement::Message::Claim(settlement::Claim {
+            verifying: [7; 32],
+            day: Day::from_number(20_786).unwrap(),
+            sequence: 5,
+            carried: Carried { forward_bytes: 6, return_bytes: u64::MAX },
+        })),
     ]
 }
 

@@ -30,3 +30,12 @@ fn what_is_no_key_is_refused_without_being_repeated() {
         assert!(text.parse::<PublicKey>().is_err());
     }
 }
+
+/// HKDF-SHA-256 of Alice's private key without a salt, worked out by another program.
+#[test]
+fn a_secret_for_another_purpose_is_that_of_the_rfc() {
+    let pair = KeyPair::from_private_text(ALICE.0).unwrap();
+    let secret = STANDARD.encode(pair.derived_secret("prismux statements, Ed25519"));
+    assert_eq!(secret, "4aLD/QHGev/hh5pSMlhXdrLR64FkWEzcoV8fMlw1snc=");
+    assert_ne!(pair.derived_secret("a"), pair.derived_secret("b"));
+}

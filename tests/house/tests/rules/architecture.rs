@@ -229,10 +229,10 @@ const PURE: &[&str] = &[
 const PURE_MAY_USE: &[&str] = &["libm", "hashbrown", "rand_core", "rand_xoshiro"];
 /// The one that seals, and its primitives.
 const SEALING: (&str, &[&str]) =
-    ("sealed", &["base64", "snow", "blake2", "chacha20", "chacha20poly1305", "ring"]);
+    ("sealed", &["base64", "snow", "blake2", "chacha20", "chacha20poly1305", "hkdf", "ring", "sha2"]);
 
-/// The one with a calendar, and a file with checksums.
-const BOOKING: (&str, &[&str]) = ("sharing", &["chrono", "crc32fast"]);
+/// The one with a calendar, a file with checksums, and signatures.
+const BOOKING: (&str, &[&str]) = ("sharing", &["base64", "chrono", "crc32fast", "ed25519-dalek"]);
 
 /// The one whose wire format has hashes in it.
 const HASHING: (&str, &[&str]) = ("mptcp", &["hmac", "sha2"]);
@@ -354,7 +354,8 @@ fn every_crate_but_the_one_that_wraps_system_calls_has_the_lints_of_the_workspac
 #[test]
 fn product_code_is_kept_from_unwrapping_panicking_and_indexing() {
     const SUPPORT: &[&str] = &["tests", "house", "script", "adhoc", "properties", "namespaces", "benches"];
-    const PARSERS: &[&str] = &["wire", "daemons", "trace", "prism", "rcp", "receipts", "sealed", "community"];
+    const PARSERS: &[&str] =
+        &["wire", "daemons", "trace", "prism", "rcp", "receipts", "sealed", "sharing", "community"];
     /// Files of other crates that read what a stranger sends.
     const PARSING_FILES: &[&str] = &[
         "fetch/src/machine/wire.rs",
