@@ -3,6 +3,7 @@
 mod check;
 mod daemon;
 mod fetch;
+mod fleet;
 mod lab;
 mod lending;
 mod manual;
@@ -22,6 +23,7 @@ pub(crate) use daemon::{
     ProxyArguments, StatusArguments, TopArguments,
 };
 pub(crate) use fetch::{FetchArguments, ServeArguments};
+pub(crate) use fleet::{FleetArguments, FleetCommand};
 pub(crate) use lab::{AgreeArguments, RivalsArguments};
 pub(crate) use lending::{BorrowArguments, DiscoverArguments, LendArguments, OfferArguments};
 pub(crate) use manual::{CompletionsArguments, ManArguments};
@@ -123,12 +125,8 @@ pub(crate) enum Command {
             prismux join prismux:1:...\n  \
             prismux join prismux:1:... --uplink eth0 --uplink wwan0")]
     Join(JoinArguments),
-    /// At a gateway or proxy: take the rights of a home or member away, at once and for good. At a member: those of its
-    /// proxy. Sessions end, and the keys open nothing any more, also after a restart.
-    #[command(
-        after_help = "Examples:\n  prismux revoke house\n  prismux revoke house --undo\n  prismux revoke proxy"
-    )]
     Revoke(RevokeArguments),
+    Fleet(FleetArguments),
     /// Look for neighbours who lend an uplink. Exit code 1 if nobody answers.
     #[command(after_help = "Examples:\n  prismux discover\n  prismux discover --device wlan0 --json")]
     Discover(DiscoverArguments),

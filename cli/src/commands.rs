@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod fetch;
+mod fleet;
 mod in_python;
 mod invite;
 mod lending;
@@ -51,6 +52,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<(), Failure> {
         Command::Invite(arguments) => invite::invite(&arguments),
         Command::Join(arguments) => invite::join(&arguments),
         Command::Revoke(arguments) => revoke::run(&arguments),
+        Command::Fleet(arguments) => fleet::run(&arguments),
         Command::Discover(arguments) => lending::discover(&arguments),
         Command::Offer(arguments) => lending::offer(&arguments),
         Command::Lend(arguments) => lending::lend(&arguments),

@@ -26,8 +26,9 @@ const TUN: Token = 0;
 const STATUS: Token = 1;
 const COMMANDS: Token = 2;
 const WORKERS: Token = 3;
+const REGISTRY: Token = 4;
 /// The first of the addresses at which it answers over HTTP.
-const WEB: Token = 4;
+const WEB: Token = 5;
 const FIRST_TUNNEL: Token = WEB + web::MAX_ADDRESSES;
 const LAST_WEB: Token = FIRST_TUNNEL - 1;
 
@@ -78,6 +79,8 @@ pub trait Role: Sized {
     fn read_tunnel(&mut self, index: usize, clock: Clock) -> io::Result<()>;
     /// What workers have opened.
     fn collect(&mut self, _clock: Clock) {}
+    /// What a registry tells.
+    fn news(&mut self, _now: Instant) {}
     /// Sends everything that is queued.
     fn flush(&mut self);
     /// Does what its operator asks: what it has done, in words.
@@ -119,6 +122,14 @@ impl Wakes<'_> {
     /// When the kernel has no room for another descriptor.
     pub fn watch_workers(&self, workers: &Workers) -> io::Result<()> {
         workers.wake().map_or(Ok(()), |wake| self.event_loop.watch(wake, WORKERS))
+    }
+
+    /// Has the loop call [`Role::news`] when `wake` is readable.
+    ///
+    /// # Errors
+    /// When the kernel has no room for another descriptor.
+    pub fn watch_registry(&self, wake: impl AsFd) -> io::Result<()> {
+        self.event_loop.watch(wake, REGISTRY)
     }
 
     /// The daemon's clock.
@@ -230,6 +241,7 @@ impl<R: Role> Daemon<R> {
                 STATUS => self.status.answer(&self.role.report(now)),
                 COMMANDS => self.commands.answer(|command| self.role.command(now, command)),
                 WORKERS => self.role.collect(clock),
+                REGISTRY => self.role.news(now),
                 WEB..=LAST_WEB => self.web.answer((token - WEB) as usize, now, || self.role.report(now)),
                 tunnel => self.role.read_tunnel((tunnel - FIRST_TUNNEL) as usize, clock)?,
             }

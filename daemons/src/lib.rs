@@ -10,6 +10,7 @@
 //! * [`logging`]: structured logs. [`metrics`]: a status page for Prometheus. [`figures`]: what its links carry now.
 //!   [`explain`]: whether a link is used, and why not, in words. `web`: metrics and the web page over HTTP.
 //!   `workers`: threads that seal, send and open.
+//! * [`fleet`]: gateways that share a registry of homes.
 //! * [`lending`]: offering an uplink to neighbours, and finding who offers one.
 //! * [`sender`]: TCP-PRISM for the kernel's TCP, on the hosts that send.
 //! * [`route`]: a host of an ad-hoc network.
@@ -27,6 +28,7 @@ pub mod doctor;
 mod events;
 pub mod explain;
 pub mod figures;
+pub mod fleet;
 pub mod footprint;
 pub mod gateway;
 pub mod home;

@@ -84,7 +84,23 @@ pub fn text(page: &Value) -> String {
         out.value("dropped_packets_total", Kind::Counter, help, &[("reason", reason)], value, 1.0);
     }
     workers(&mut out, &page["workers"]);
+    registry(&mut out, &page["registry"]);
     out.text()
+}
+
+/// What a gateway of a fleet knows of the registry.
+fn registry(out: &mut Metrics, registry: &Value) {
+    let Some(is_connected) = registry["connected"].as_bool() else { return };
+    let help = "1 while the registry of the fleet answers";
+    out.sample("registry_connected", Kind::Gauge, help, &[], f64::from(u8::from(is_connected)));
+    for (key, metric, kind, help) in [
+        ("since_s", "registry_since_seconds", Kind::Gauge, "For how long it has, or has not"),
+        ("losses", "registry_losses_total", Kind::Counter, "How often the registry was lost"),
+        ("homes", "registry_homes", Kind::Gauge, "Homes that the registry lets in"),
+        ("malformed_entries", "registry_malformed_entries", Kind::Gauge, "Entries that make no sense"),
+    ] {
+        out.value(metric, kind, help, &[], &registry[key], 1.0);
+    }
 }
 
 /// What workers have done, where there are any.

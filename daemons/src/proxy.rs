@@ -12,6 +12,7 @@
 //! * `limits`: what goes to members that want no more than so much.
 //! * `challenged`: how far members are that register. `known`: where they were before the proxy was restarted.
 //! * `meters`: links measured by receipts. `homes`: uplinks of homes, receipts for what comes over them, and silence.
+//! * `fleet`: homes that a registry lists, and which of them are served here.
 //! * `rights`: members whose rights are taken away while it runs.
 //! * `settlements`: statements of what members have carried, which both sign. `settling`: how they come and go.
 //! * `receivers`: taking over the traffic to them, and nobody else's.
@@ -21,6 +22,7 @@
 
 mod challenged;
 mod community;
+mod fleet;
 mod homes;
 mod inlet;
 mod known;
@@ -51,6 +53,7 @@ use crate::tunnel::sealing::Sealing;
 use crate::tunnel::socket::{self, SEALED_ROOM_BYTES, SocketOptions, TunnelReceiver, TunnelSender};
 use crate::workers::Workers;
 use community::{Communities, Community, Links, Turn};
+use fleet::Fleet;
 use known::Known;
 use members::{Member, Members};
 use outlet::Outlet;
@@ -81,6 +84,9 @@ pub struct Proxy {
     borrowing: Borrowing,
     revoked: Revoked,
     workers: Workers,
+    /// Of all cores, which homes' that come later have too.
+    session: u64,
+    fleet: Option<Fleet>,
     stopped: bool,
 }
 
@@ -143,6 +149,7 @@ impl Role for Proxy {
         let peers = config.peers.iter().map(|peer| (peer.home.is_some(), &peer.public_key.0));
         let borrowing = Borrowing::open(keys.as_ref(), peers, &accounts_of(&config));
         let revoked = Revoked::of_daemon(&accounts_of(&config))?;
+        let fleet = Fleet::start(&config, wakes)?;
         let mut proxy = Self {
             inner_mtu_bytes,
             receivers,
@@ -153,6 +160,8 @@ impl Role for Proxy {
             borrowing,
             revoked,
             workers,
+            session,
+            fleet,
             stopped: false,
             config,
         };
@@ -167,7 +176,7 @@ impl Role for Proxy {
 
     fn deadline(&self) -> Option<Instant> {
         let sealing = self.outlet.sealing().and_then(Sealing::deadline);
-        let due = [self.communities.deadline(), sealing, self.borrowing.deadline()];
+        let due = [self.communities.deadline(), sealing, self.borrowing.deadline(), self.fleet_deadline()];
         due.into_iter().flatten().chain([self.accounts.deadline()]).min()
     }
 
@@ -184,6 +193,11 @@ impl Role for Proxy {
         self.session_events(now);
         self.book(now);
         self.send_kept(now);
+        self.tell_served(now);
+    }
+
+    fn news(&mut self, now: Instant) {
+        self.take_news(now);
     }
 
     fn read_tun(&mut self, clock: Clock) -> io::Result<()> {

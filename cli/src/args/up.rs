@@ -70,7 +70,12 @@ pub(crate) struct JoinArguments {
     pub uplink: Vec<String>,
 }
 
+/// At a gateway or proxy: take the rights of a home or member away, at once and for good. At a member: those of its
+/// proxy. Sessions end, and the keys open nothing any more, also after a restart.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  prismux revoke house\n  prismux revoke house --undo\n  prismux revoke proxy"
+)]
 pub(crate) struct RevokeArguments {
     /// The home, or the member of a proxy; at a member: "proxy".
     #[arg(value_name = "NAME")]

@@ -2,7 +2,10 @@
 use crate::args::{InviteArguments, JoinArguments};
 use crate::failure::Failure;
 use crate::output::print;
-use prismux_daemons::config::{GatewayConfig, HomeConfig, Invitation, make_private_key, new_private_key};
+use prismux_daemons::config::{
+    GatewayConfig, HomeConfig, Invitation, RegistryConfig, make_private_key, new_private_key,
+};
+use prismux_daemons::fleet::members;
 use prismux_linux::netconf;
 use prismux_sealed::KeyPair;
 use qrcode::render::unicode::Dense1x2;
@@ -36,27 +39,48 @@ pub(crate) fn invite(arguments: &InviteArguments) -> Result<(), Failure> {
     }
     let gateway = make_private_key(&config.private_key_file).map_err(Failure::failed)?;
     let (private, _) = new_private_key()?;
-    let invitation = Invitation {
+    let mut invitation = Invitation {
         name: arguments.name.clone(),
         endpoint,
         gateway: gateway.parse().map_err(Failure::failed)?,
-        addresses: match &arguments.address[..] {
-            [] => vec![next_address(&config)?],
-            named => named.to_vec(),
-        },
+        addresses: arguments.address.clone(),
         home: KeyPair::from_private_text(&private).map_err(Failure::failed)?,
     };
-    let before = std::fs::read_to_string(file)?;
-    std::fs::write(file, format!("{before}{}", listed(&invitation)))?;
-    if let Err(error) = GatewayConfig::load(file) {
-        std::fs::write(file, before)?;
-        return Err(Failure::Usage(error.to_string()));
-    }
-    eprintln!("{} lists \"{}\" now. Give this to that home and nobody else:", file.display(), arguments.name);
+    let place = match &config.registry {
+        Some(registry) => list_in_registry(registry, &mut invitation)?,
+        None => list_in_file(file, &config, &mut invitation)?,
+    };
+    eprintln!("{place} lists \"{}\" now. Give this to that home and nobody else:", arguments.name);
     if arguments.qr {
         eprintln!("{}", picture(&invitation.to_string())?);
     }
     Ok(print(invitation)?)
+}
+
+/// Adds the home to the gateway's file, which must make sense then.
+fn list_in_file(file: &Path, config: &GatewayConfig, invitation: &mut Invitation) -> Result<String, Failure> {
+    if invitation.addresses.is_empty() {
+        invitation.addresses = vec![next_address(config)?];
+    }
+    let before = std::fs::read_to_string(file)?;
+    std::fs::write(file, format!("{before}{}", listed(invitation)))?;
+    if let Err(error) = GatewayConfig::load(file) {
+        std::fs::write(file, before)?;
+        return Err(Failure::Usage(error.to_string()));
+    }
+    Ok(file.display().to_string())
+}
+
+/// Adds the home to the registry, for all gateways, and gives it its port.
+fn list_in_registry(registry: &RegistryConfig, invitation: &mut Invitation) -> Result<String, Failure> {
+    let keys = invitation.public_keys();
+    invitation.addresses =
+        members::add(registry, &invitation.name, &invitation.addresses, &keys).map_err(Failure::Failed)?;
+    if let Some(&first) = invitation.addresses.first() {
+        let port = members::port_of(registry, invitation.endpoint.port(), first);
+        invitation.endpoint.set_port(port);
+    }
+    Ok("the registry".to_owned())
 }
 
 /// The web page, for this host alone.

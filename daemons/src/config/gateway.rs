@@ -5,6 +5,7 @@ use super::home::{MAX_UPLINKS, single, uplink_name};
 use super::keys::SealedPeer;
 use super::prism;
 use super::proxy::{ProxyConfig, TunnelListeners};
+use super::registry::RegistryConfig;
 use super::text;
 use super::tun::TunConfig;
 use super::web::WebConfig;
@@ -34,6 +35,9 @@ pub struct GatewayConfig {
     /// Who may come in.
     #[serde(default)]
     pub homes: Vec<Home>,
+    /// The registry of homes that this gateway shares with others.
+    #[serde(default)]
+    pub registry: Option<RegistryConfig>,
     /// Let homes out under this host's own addresses. Off where their addresses are routed to this host.
     #[serde(default = "default_nat")]
     pub nat: bool,
@@ -92,6 +96,20 @@ pub struct Home {
     pub public_keys: Vec<PublicKey>,
 }
 
+impl Home {
+    /// The ends of its uplinks' tunnels.
+    pub(crate) fn peers(&self) -> Vec<SealedPeer> {
+        let receivers: Vec<Prefix> = self.addresses.iter().map(|&address| single(address)).collect();
+        let uplink = |(uplink, &public_key): (usize, &PublicKey)| SealedPeer {
+            name: uplink_name(&self.name, uplink),
+            public_key,
+            receivers: receivers.clone(),
+            home: Some(self.name.clone()),
+        };
+        self.public_keys.iter().enumerate().map(uplink).collect()
+    }
+}
+
 impl GatewayConfig {
     /// Where it answers over HTTP, and whom.
     pub fn web(&self) -> WebConfig {
@@ -118,24 +136,15 @@ impl GatewayConfig {
         parse(file, text)
     }
 
-    /// The addresses of all homes.
+    /// The addresses of all homes: of those in the registry the whole network.
     pub fn receivers(&self) -> Vec<Prefix> {
-        self.homes.iter().flat_map(|home| &home.addresses).map(|&address| single(address)).collect()
+        let listed = self.homes.iter().flat_map(|home| &home.addresses).map(|&address| single(address));
+        let network = self.registry.iter().flat_map(|registry| registry.network.iter().copied());
+        network.chain(listed).collect()
     }
 
     /// What its proxy is told.
     pub fn proxy(&self) -> ProxyConfig {
-        let peer = |home: &Home| {
-            let (name, receivers) = (home.name.clone(), home.addresses.iter().map(|&a| single(a)));
-            let receivers: Vec<Prefix> = receivers.collect();
-            let uplink = move |(uplink, &public_key): (usize, &PublicKey)| SealedPeer {
-                name: uplink_name(&name, uplink),
-                public_key,
-                receivers: receivers.clone(),
-                home: Some(name.clone()),
-            };
-            home.public_keys.iter().enumerate().map(uplink).collect::<Vec<_>>()
-        };
         let tunnel = TunnelListeners {
             sealed: Some(self.listen),
             path_mtu: self.path_mtu,
@@ -146,7 +155,8 @@ impl GatewayConfig {
             name: "gateway".to_owned(),
             token: None,
             private_key_file: Some(self.private_key_file.clone()),
-            peers: self.homes.iter().flat_map(peer).collect(),
+            peers: self.homes.iter().flat_map(Home::peers).collect(),
+            registry: self.registry.clone(),
             workers: self.workers,
             metrics: self.metrics,
             page: self.page,
@@ -180,6 +190,9 @@ impl Checked for GatewayConfig {
             if others().flat_map(|other| &other.addresses).any(|address| home.addresses.contains(address)) {
                 return Err(("homes", format!("\"{}\" has an address of another home", home.name)));
             }
+        }
+        if let Some(registry) = &self.registry {
+            registry.check(self.endpoint.map_or(self.listen.port(), |at| at.port()))?;
         }
         check_workers(self.workers)?;
         self.web().check()?;

@@ -2,6 +2,7 @@
 use super::datagrams::Datagrams;
 use super::file::{Checked, ConfigError, load, parse};
 use super::keys::{SealedPeer, check_peers, read_private_key};
+use super::registry::RegistryConfig;
 use super::tun::TunConfig;
 use super::web::WebConfig;
 use super::workers::check_workers;
@@ -35,6 +36,9 @@ pub struct ProxyConfig {
     /// The members that have keys.
     #[serde(default)]
     pub peers: Vec<SealedPeer>,
+    /// The registry of homes, of a gateway in a fleet.
+    #[serde(skip)]
+    pub registry: Option<RegistryConfig>,
     /// The secret that members without keys must share; alternatively in a file, see [`ProxyConfig::token_file`].
     #[serde(default)]
     pub token: Option<String>,
@@ -195,6 +199,7 @@ impl ProxyConfig {
             receivers,
             private_key_file: None,
             peers: Vec::new(),
+            registry: None,
             token: Some(token.to_owned()),
             token_file: None,
             workers: 0,

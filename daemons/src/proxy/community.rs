@@ -126,6 +126,23 @@ impl Communities {
         Ok(Self { all, due, touched, is_recorded, by_peer, by_address, by_prefix: wide })
     }
 
+    /// Adds that of a home with these addresses, and so many keys.
+    pub fn add(&mut self, community: Community, addresses: &[IpAddr], keys: usize) {
+        let index = self.all.len();
+        self.by_address.extend(addresses.iter().map(|&address| (address, index)));
+        self.by_peer.extend(std::iter::repeat_n(index, keys));
+        self.is_recorded |= community.links.recorder.is_some();
+        self.all.push(community);
+        self.due.push(Cell::new(None));
+        self.touched.get_mut().push(index);
+    }
+
+    /// The addresses of a home that is known already, by the number of a key of its, are its own again.
+    pub fn lead_to(&mut self, number: u16, addresses: &[IpAddr]) {
+        let index = self.of_number(number);
+        self.by_address.extend(addresses.iter().map(|&address| (address, index)));
+    }
+
     /// The community that a receiver belongs to.
     pub fn of_receiver(&self, address: IpAddr) -> Option<usize> {
         let wide = || self.by_prefix.iter().find(|(prefix, _)| prefix.contains(address));

@@ -1,6 +1,7 @@
 //! What `prismux status` shows of a proxy.
 use super::Proxy;
 use super::community::Community;
+use super::fleet::Fleet;
 use super::members::{Member, Traffic};
 use super::meters::Meters;
 use super::rights::{NO_RIGHTS, has_none};
@@ -9,6 +10,7 @@ use crate::carrier::busiest::Busy;
 use crate::carrier::{Core, datagrams};
 use crate::counters::DropCounters;
 use crate::events::Shown;
+use crate::fleet::RegistryReport;
 use crate::{statements, workers};
 use prismux_prism::status::FlowStatus;
 use prismux_prism::{LinkId, LinkStatus, ProxyCounters};
@@ -53,6 +55,9 @@ pub(super) struct Report<'a> {
     workers: Option<workers::Report>,
     accounts_file: Option<&'a Path>,
     statements_file: Option<&'a Path>,
+    /// What a gateway of a fleet knows of the registry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registry: Option<RegistryReport>,
     /// Homes and members whose rights have been taken away.
     revoked: Vec<&'a str>,
     events: &'a VecDeque<Shown>,
@@ -187,6 +192,7 @@ pub(super) fn report(daemon: &Proxy, now: Instant) -> Report<'_> {
         workers: daemon.workers.report(),
         accounts_file: daemon.accounts.file(),
         statements_file: daemon.borrowing.file(),
+        registry: daemon.fleet.as_ref().map(Fleet::report),
         revoked: daemon.revoked.owners(),
         events: daemon.outlet.events.shown(),
     }
