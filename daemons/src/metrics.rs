@@ -36,6 +36,25 @@ const LINKS: &[OfLink] = &[
     ("cap_per_month_bytes", "link_cap_per_month_bytes", Kind::Gauge, "Most bytes of a billing month", 1.0),
 ];
 
+/// Values of tables of a link: the table's key, the value's, the metric, and what it is.
+const TABLES: &[(&str, &str, &str, Kind, &str)] = &[
+    ("statements", "signed", "statements_signed_total", Kind::Counter, "Statements that both have signed"),
+    (
+        "statements",
+        "refused",
+        "statements_refused_total",
+        Kind::Counter,
+        "What was not signed, or not believed",
+    ),
+    ("statements", "short", "statements_short_total", Kind::Counter, "Statements of less than was carried"),
+    ("statements", "signed_bytes", "link_signed_bytes", Kind::Gauge, "Bytes that both have signed for"),
+    ("statements", "unsigned_bytes", "link_unsigned_bytes", Kind::Gauge, "Bytes that are not signed for yet"),
+    ("credit", "credit_bytes", "link_credit_bytes", Kind::Gauge, "Lent less what came back, signed by both"),
+    ("credit", "owed_bytes", "link_owed_bytes", Kind::Gauge, "Bytes lent, signed or not"),
+    ("credit", "repaid_bytes", "link_repaid_bytes", Kind::Gauge, "Bytes that were lent in return"),
+    ("credit", "limit_bytes", "link_credit_limit_bytes", Kind::Gauge, "How much may be owed beyond those"),
+];
+
 /// Values under `receipts`.
 const RECEIPTS: &[OfLink] = &[
     (
@@ -72,6 +91,9 @@ pub fn text(page: &Value) -> String {
     }
     for link in links {
         let mut labels = labels_of(link, links);
+        for (table, key, metric, kind, help) in TABLES {
+            out.value(metric, *kind, help, &labels, &link[*table][*key], 1.0);
+        }
         labels.push(("state", link["state"].as_str().unwrap_or("down")));
         out.sample("link_state", Kind::Gauge, "1 for the state that a link is in", &labels, 1.0);
     }
@@ -227,8 +249,15 @@ mod tests {
         ] {
             assert!(gateway.lines().any(|l| l == line), "{line} in\n{gateway}");
         }
-        let member =
-            text(&json!({ "name": "phone", "state": "registered", "forward_bytes": 5, "receipts": 7 }));
+        let member = text(
+            &json!({ "name": "phone", "state": "registered", "forward_bytes": 5, "receipts": 7,
+                "statements": { "signed_bytes": 6 }, "credit": { "credit_bytes": -3, "limit_bytes": null } }),
+        );
+        for line in
+            ["prismux_link_signed_bytes{link=\"phone\"} 6", "prismux_link_credit_bytes{link=\"phone\"} -3"]
+        {
+            assert!(member.lines().any(|l| l == line), "{line} in\n{member}");
+        }
         assert!(member.contains("prismux_link_forward_bytes_total{link=\"phone\"} 5\n"), "{member}");
     }
 }

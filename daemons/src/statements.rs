@@ -2,12 +2,15 @@
 //!
 //! It is written as the accounts are, by a thread of its own. What a borrower signs leaves only once it is in the file:
 //! [`Statements::are_kept`].
+mod repayments;
+
 use crate::accounts::{Keeper, SAVE_INTERVAL};
 use prismux_sealed::KeyPair;
 use prismux_sharing::records::{Record, Records};
 use prismux_sharing::settlement::SettlementCounters;
 use prismux_sharing::{Day, Signer};
 use prismux_units::{Duration, Instant};
+pub(crate) use repayments::Repayments;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

@@ -89,8 +89,11 @@ pub(crate) struct AccountsArguments {
     /// List the statements that member and proxy have signed, instead of what was carried.
     #[arg(long, conflicts_with_all = ["by", "csv", "reset_day"])]
     pub signed: bool,
+    /// What was lent to each neighbour less what came back, by statements of both.
+    #[arg(long, conflicts_with_all = ["by", "csv", "reset_day", "signed"])]
+    pub credit: bool,
     /// Verify the signatures of all statements in a file: what --signed --json prints, or what a daemon keeps.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["by", "csv", "reset_day", "file", "signed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["by", "csv", "reset_day", "file", "signed", "credit"])]
     pub verify: Option<PathBuf>,
     /// With --verify: a key for signatures that its owner has told you; statements signed with others fail.
     #[arg(long, value_name = "KEY", requires = "verify")]

@@ -1,4 +1,5 @@
 //! `prismux accounts`: what links have carried, by day or billing month.
+mod credit;
 mod signed;
 
 use super::status::STANDARD_SOCKETS;
@@ -20,14 +21,17 @@ pub(crate) fn run(arguments: &AccountsArguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.verify {
         return signed::verify(file, &arguments.trust, arguments.json);
     }
-    if arguments.signed {
+    if arguments.signed || arguments.credit {
         let named = arguments.file.clone();
         let file = |accounts: PathBuf| prismux_daemons::statements::statements_file(&accounts);
         let files = match named {
             Some(named) => vec![named],
             None => files_of_this_host()?.into_iter().map(file).filter(|file| file.exists()).collect(),
         };
-        return signed::list(&files, arguments.json);
+        return match arguments.credit {
+            true => credit::print_all(&files, arguments.json),
+            false => signed::list(&files, arguments.json),
+        };
     }
     let files = match &arguments.file {
         Some(file) => vec![file.clone()],

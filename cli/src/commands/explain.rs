@@ -4,12 +4,13 @@ use crate::args::ExplainArguments;
 use crate::failure::Failure;
 use crate::output::print;
 use prismux_daemons::explain::sentence;
+use prismux_daemons::figures::links_of;
 use serde_json::Value;
 
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), Failure> {
     let mut found = false;
     for (_, page) in pages(arguments.socket.as_deref())? {
-        let links = page["links"].as_array().map_or(&[][..], Vec::as_slice);
+        let links = links_of(&page);
         let named = |link: &&Value| arguments.link.as_deref().is_none_or(|name| link["name"] == name);
         for link in links.iter().filter(named) {
             found = true;

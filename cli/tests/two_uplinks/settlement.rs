@@ -9,9 +9,13 @@ use socket2::{Domain, Socket, Type};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::thread;
+use std::time::Duration;
 
 const KITCHEN: (&str, &str) = ("10.9.0.1", "10.78.0.2");
 const ANN: (&str, &str) = ("10.9.0.2", "10.77.0.2");
+
+/// Nobody waits longer for the next byte of what is to come.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One of the two: what it runs, its address, the receiver that its proxy serves, and its key.
 struct House {
@@ -40,6 +44,7 @@ impl House {
         ));
         self.machine.append("/etc/member.toml", &format!(
             "name = \"{}\"\nprivate_key_file = \"/etc/key\"\nreceivers = [\"{receiver}/32\"]\n\
+             [tun]\nname = \"lend0\"\n\
              [tunnel]\nproxy = \"sealed:{}:51820\"\nproxy_public_key = \"{}\"\n[credit]\nsign_every = \"1 s\"\n{more}",
             self.name, other.address, other.key,
         ));
@@ -80,8 +85,9 @@ fn houses() -> (House, House) {
     (kitchen, ann)
 }
 
-/// The receiver of `borrower` downloads over the lender's link; true when all has come.
-fn download(lender: &House, borrower: &House, bytes: usize) -> bool {
+/// The receiver of `borrower` downloads over the lender's link; true when all has come, and never nothing for longer
+/// than `patience`.
+fn download(lender: &House, borrower: &House, bytes: usize, patience: Duration) -> bool {
     let server = SocketAddr::new(borrower.address.parse().unwrap(), 0);
     let listener = borrower.machine.space.enter(|| TcpListener::bind(server)).unwrap().unwrap();
     let server = listener.local_addr().unwrap();
@@ -89,13 +95,17 @@ fn download(lender: &House, borrower: &House, bytes: usize) -> bool {
     let open = || -> std::io::Result<Socket> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         socket.bind(&receiver.into())?;
-        socket.set_read_timeout(Some(std::time::Duration::from_secs(20)))?;
-        socket.connect_timeout(&server.into(), std::time::Duration::from_secs(3))?;
+        socket.set_read_timeout(Some(patience))?;
+        socket.connect_timeout(&server.into(), Duration::from_secs(5))?;
         Ok(socket)
     };
     thread::scope(|scope| {
         let Ok(mut socket) = lender.machine.space.enter(open).unwrap() else { return false };
-        scope.spawn(move || listener.accept().map(|(mut stream, _)| stream.write_all(&vec![7; bytes])));
+        scope.spawn(move || {
+            let (mut stream, _) = listener.accept()?;
+            stream.set_write_timeout(Some(patience))?;
+            stream.write_all(&vec![7; bytes])
+        });
         let mut came = Vec::new();
         socket.read_to_end(&mut came).is_ok() && came.len() == bytes
     })
@@ -108,7 +118,7 @@ fn lender_receiver(borrower: &House) -> IpAddr {
 pub fn signed_by_both() {
     let (kitchen, ann) = houses();
     kitchen.lend_to(&ann, "");
-    assert!(download(&kitchen, &ann, 3_000_000));
+    assert!(download(&kitchen, &ann, 3_000_000, PATIENCE));
     wait_for("both have signed for it", || {
         kitchen.lent("signed_bytes") > 3_000_000 && kitchen.lent("unsigned_bytes") < 10_000
     });
@@ -139,9 +149,37 @@ pub fn signed_by_both() {
     kitchen.signal("KILL");
     kitchen.start();
     assert!(kitchen.lent("signed_bytes") >= before, "what is signed outlives the daemon");
-    assert!(download(&kitchen, &ann, 200_000));
+    assert!(download(&kitchen, &ann, 200_000, PATIENCE));
     kitchen.signal("TERM");
     wait_for("what was carried last is signed at leave", || {
         ann.borrowed("signed_bytes") > before + 200_000 && ann.borrowed("unsigned_bytes") < 50_000
     });
+}
+
+/// The kitchen lends on credit; what ann owes comes back when her member lends to the kitchen's proxy.
+pub fn on_credit() {
+    let (kitchen, ann) = houses();
+    kitchen.lend_to(&ann, "limit = \"4 MB\"\n");
+    assert!(download(&kitchen, &ann, 1_000_000, PATIENCE));
+    assert!(!download(&kitchen, &ann, 20_000_000, Duration::from_secs(2)), "more than the credit");
+    let rests = || kitchen.page("member")["rests"].as_str().unwrap_or_default().to_owned();
+    wait_for("the limit is reached", || rests().contains("owes the 4 MB of its credit"));
+    let owed = kitchen.page("member")["credit"]["owed_bytes"].as_u64().unwrap();
+    assert!((3_900_000..5_000_000).contains(&owed), "{owed}");
+    let said = kitchen.machine.run("prismux explain kitchen");
+    assert!(said.starts_with("kitchen is not used: its borrower owes the 4 MB of its credit"), "{said}");
+    let events = kitchen.page("member")["events"].to_string();
+    assert!(events.contains("its borrower owes the 4 MB of its credit"), "{events}");
+    wait_for("ann's proxy has no link", || ann.page("proxy")["links"][0]["up"] == false);
+
+    ann.lend_to(&kitchen, "");
+    assert!(download(&ann, &kitchen, 3_000_000, PATIENCE));
+    wait_for("it is lent again", || rests().is_empty() && kitchen.page("member")["state"] == "registered");
+    assert!(kitchen.page("member")["credit"]["repaid_bytes"].as_u64() > Some(1_000_000));
+    assert!(download(&kitchen, &ann, 500_000, PATIENCE));
+    let dealings: Value =
+        serde_json::from_str(&kitchen.machine.run("prismux accounts --credit --json")).unwrap();
+    assert_eq!(dealings[0]["key"], ann.key.as_str());
+    assert!(dealings[0]["borrowed_bytes"].as_u64() > Some(1_000_000), "{dealings}");
+    assert!(dealings[0]["lent_bytes"].as_u64() > Some(1_000_000), "{dealings}");
 }

@@ -322,7 +322,7 @@ impl Checked for MemberConfig {
             self.read_neighbours_token().map_err(|message| ("neighbours.token_file", message))?;
         }
         self.sharing.check()?;
-        self.credit.check()?;
+        self.credit.check(self.tunnel.proxy.transport == Transport::Sealed)?;
         check_workers(self.workers)?;
         self.web().check()?;
         self.tun.check()

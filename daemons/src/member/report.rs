@@ -3,7 +3,7 @@ use super::Member;
 use super::neighbours;
 use super::registration::State;
 use super::rights::NO_RIGHTS;
-use super::settlements::Lending;
+use super::settlements::{CreditReport, Lending};
 use crate::accounts::Booked;
 use crate::counters::DropCounters;
 use crate::events::Shown;
@@ -33,6 +33,8 @@ pub(super) struct Report<'a> {
     accounts_file: Option<&'a Path>,
     /// What it and the proxy have signed, where both have keys.
     statements: Option<statements::Report>,
+    /// What the proxy owes.
+    credit: Option<CreditReport>,
     statements_file: Option<&'a Path>,
     device: &'a str,
     mtu_bytes: usize,
@@ -71,6 +73,7 @@ pub(super) fn report(member: &Member, now: Instant) -> Report<'_> {
         booked: member.accounts.booked(member.account.link(), member.share.terms()),
         accounts_file: member.accounts.file(),
         statements: member.lending.as_ref().map(Lending::report),
+        credit: member.lending.as_ref().map(Lending::credit_report),
         statements_file: member.lending.as_ref().and_then(Lending::file),
         device: member.tun.name(),
         mtu_bytes: member.inner_mtu_bytes,

@@ -4,11 +4,12 @@ use super::registration::State;
 use crate::accounts;
 use crate::config::MemberConfig;
 use crate::daemon::DaemonError;
-use crate::statements::{self, Statements};
+use crate::statements::{self, Repayments, Statements};
 use crate::tunnel::control::Message;
 use prismux_sharing::settlement::{self, Lender};
-use prismux_sharing::{Carried, Day};
-use prismux_units::Instant;
+use prismux_sharing::{Balance, Carried, Credit, Day};
+use prismux_units::{ByteCount, Instant};
+use serde::Serialize;
 use std::path::Path;
 
 /// What is agreed on with the proxy.
@@ -17,6 +18,10 @@ pub(super) struct Lending {
     statements: Statements,
     /// What the link's counter showed when it was last read.
     counted: Carried,
+    credit: Credit,
+    repayments: Repayments,
+    /// What came back, as it was known last.
+    repaid_bytes: u64,
     /// What the proxy called its session when it was last asked.
     session: u64,
 }
@@ -32,7 +37,17 @@ impl Lending {
         let statements = Statements::open(accounts_file, accounts::time_now().day);
         let signer = statements::signer(&keys);
         let lender = Lender::new(signer, proxy.0, config.credit.sign_every, statements.records());
-        Ok(Some(Self { lender, statements, counted: Carried::default(), session: 0 }))
+        let under = &config.credit.lends_under;
+        let lenders = if under.is_empty() { vec![proxy.0] } else { under.iter().map(|key| key.0).collect() };
+        Ok(Some(Self {
+            lender,
+            statements,
+            counted: Carried::default(),
+            credit: config.credit.terms(),
+            repayments: Repayments::beside(accounts_file, lenders),
+            repaid_bytes: 0,
+            session: 0,
+        }))
     }
 
     /// Counts what the link has carried, by its counter.
@@ -44,6 +59,20 @@ impl Lending {
 
     fn keep(&mut self) {
         self.statements.note(self.lender.take_records());
+    }
+
+    fn balance(&self) -> Balance {
+        Balance { owed_bytes: self.lender.owed_bytes(), repaid_bytes: self.repaid_bytes }
+    }
+
+    /// What the status page says of the credit.
+    pub fn credit_report(&self) -> CreditReport {
+        let balance = self.balance();
+        let Balance { owed_bytes, repaid_bytes } = balance;
+        let limit_bytes = self.credit.limit_for(balance).map(ByteCount::as_u64);
+        let signed_bytes = i128::from(self.lender.signed_bytes()) - i128::from(repaid_bytes);
+        let credit_bytes = i64::try_from(signed_bytes).unwrap_or(i64::MAX);
+        CreditReport { credit_bytes, owed_bytes, repaid_bytes, limit_bytes }
     }
 
     /// What the status page says.
@@ -58,6 +87,19 @@ impl Lending {
     }
 }
 
+/// What the proxy owes, of both directions together.
+#[derive(Debug, Serialize)]
+pub(super) struct CreditReport {
+    /// What was lent less what came back, by statements of both; negative for what this end owes.
+    credit_bytes: i64,
+    /// What was lent, signed or not.
+    owed_bytes: u64,
+    /// What came back, by statements of both.
+    repaid_bytes: u64,
+    /// How far what is owed may be above what came back.
+    limit_bytes: Option<u64>,
+}
+
 impl Member {
     /// Counts what was carried, and claims it if it is time to.
     pub(super) fn settle(&mut self, now: Instant, day: Day) {
@@ -65,6 +107,8 @@ impl Member {
         let is_registered = self.registration.state() == State::Registered;
         let Some(lending) = &mut self.lending else { return };
         lending.book(day, carried);
+        lending.repaid_bytes = lending.repayments.bytes(now);
+        self.share.set_credit(lending.credit.left(lending.balance()));
         if std::mem::replace(&mut lending.session, session) != session {
             lending.lender.begin();
         }

@@ -234,6 +234,11 @@ impl Records {
         self.statements.values()
     }
 
+    /// Whether whoever keeps this has borrowed from the owner of a static key.
+    pub fn has_borrowed_from(&self, lender: &Key) -> bool {
+        self.unsigned.contains_key(lender) || self.promises_to(lender).next().is_some()
+    }
+
     /// What a lender has counted for a borrower, by day.
     pub(crate) fn lent_to(&self, borrower: &Key) -> impl Iterator<Item = (Day, Carried)> {
         of(&self.lent, *borrower)

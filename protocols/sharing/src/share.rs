@@ -1,5 +1,6 @@
 //! A link under its owner's terms, packet by packet.
 use crate::calendar::LocalTime;
+use crate::credit::CreditLeft;
 use crate::ledger::Ledger;
 use crate::terms::{Allowance, Rest, Terms};
 
@@ -9,13 +10,15 @@ use crate::terms::{Allowance, Rest, Terms};
 pub struct Share {
     terms: Terms,
     allowance: Allowance,
+    /// What the borrower may owe more, where that is limited.
+    credit: Option<CreditLeft>,
 }
 
 impl Share {
     /// A link of which nothing is known yet: it may be used once it has been judged.
     pub fn new(terms: Terms) -> Self {
         let left_bytes = if terms.is_free() { u64::MAX } else { 0 };
-        Self { terms, allowance: Allowance::Bytes(left_bytes) }
+        Self { terms, allowance: Allowance::Bytes(left_bytes), credit: None }
     }
 
     /// What was agreed.
@@ -32,6 +35,11 @@ impl Share {
         }
     }
 
+    /// What the borrower may owe more from now on, where that is limited; [`Share::judge`] makes use of it.
+    pub const fn set_credit(&mut self, credit: Option<CreditLeft>) {
+        self.credit = credit;
+    }
+
     /// Whether [`Share::judge`] has to be asked before anything more is carried.
     pub fn is_used_up(&self) -> bool {
         self.allowance == Allowance::Bytes(0)
@@ -41,9 +49,21 @@ impl Share {
     /// one.
     pub fn judge(&mut self, now: LocalTime, ledger: &Ledger, link: &str) -> bool {
         let before = self.rest();
-        self.allowance =
+        let of_terms =
             self.terms.allowance(now, |first, next| ledger.of_link(link, first, next).total_bytes());
+        self.allowance = self.with_credit(of_terms);
         before.is_some() != self.rest().is_some()
+    }
+
+    /// What may be carried by terms and credit: terms tell until when, so that they come first.
+    fn with_credit(&self, of_terms: Allowance) -> Allowance {
+        let (Allowance::Bytes(bytes), Some(credit)) = (of_terms, self.credit) else { return of_terms };
+        let rested = matches!(self.allowance, Allowance::Rest(Rest::Credit { .. }));
+        let may_go_on = if rested { credit.is_back() } else { credit.left_bytes > 0 };
+        match may_go_on {
+            true => Allowance::Bytes(bytes.min(credit.left_bytes)),
+            false => Allowance::Rest(Rest::Credit { limit: credit.limit }),
+        }
     }
 
     /// Why it may not be used for now, if so.

@@ -44,6 +44,11 @@ pub enum Rest {
         /// The first day of the next billing month.
         until: Day,
     },
+    /// The borrower owes all that it may.
+    Credit {
+        /// Most that it may owe.
+        limit: ByteCount,
+    },
     /// It is not the hour.
     Hours {
         /// The next ones.
@@ -60,6 +65,9 @@ impl fmt::Display for Rest {
             }
             Self::Month { cap, until } => {
                 write!(f, "its cap of {cap} a month is used up until {}", until.words())
+            }
+            Self::Credit { limit } => {
+                write!(f, "its borrower owes the {limit} of its credit, and has to lend something back first")
             }
             Self::Hours { next } => write!(f, "its hours begin at {}", next.begin()),
         }

@@ -154,7 +154,7 @@ fn read(file: &Path) -> Result<Vec<Signed>, Failure> {
     Ok(statements)
 }
 
-fn text(file: &Path) -> Result<String, Failure> {
+pub(super) fn text(file: &Path) -> Result<String, Failure> {
     let bytes =
         std::fs::read(file).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
