@@ -18,6 +18,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 mod accounts;
+mod battery;
 mod carrier;
 pub mod commands;
 pub mod config;

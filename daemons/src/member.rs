@@ -24,6 +24,7 @@ mod settlements;
 mod shares;
 
 use crate::accounts::Accounts;
+use crate::battery::Supplies;
 use crate::commands::Command;
 use crate::config::{MemberConfig, WebConfig, accounts_file};
 use crate::counters::DropCounters;
@@ -44,7 +45,7 @@ use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::BATCH_PACKETS;
 use prismux_linux::offload::OffloadTun;
 use prismux_linux::packet::{PacketBuf, PacketPool};
-use prismux_sharing::{Account, Carried, Shaper, Share, Tier};
+use prismux_sharing::{Account, Battery, Carried, Shaper, Share, Tier};
 use prismux_trace::event::DropReason;
 use prismux_units::Instant;
 use prismux_wire::{Ecn, GreHeader, IpPacket};
@@ -82,6 +83,8 @@ pub struct Member {
     revoked: Revoked,
     workers: Workers,
     share: Share,
+    /// The battery that is not emptied for others, and where the system tells of it.
+    battery: Option<(Battery, Supplies)>,
     /// What waits for its rate limit, if it has one.
     shaper: Option<Shaper<(GreHeader, Ecn, PacketBuf)>>,
     /// When it takes leave again, if the proxy has not heard that it rests.
@@ -164,6 +167,10 @@ impl Role for Member {
             revoked: Revoked::of_daemon(&accounts_of(&config))?,
             workers,
             share: Share::new(config.sharing.terms()),
+            battery: config
+                .sharing
+                .battery_floor
+                .map(|floor| (Battery::new(floor), Supplies::open(config.sharing.power_supplies.as_deref()))),
             shaper: config.sharing.rate_limit.map(Shaper::new),
             leave_at: Instant::ZERO,
             drops: DropCounters::default(),

@@ -48,6 +48,7 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("neighbours_find_each_other_and_one_lends_an_uplink_when_its_owner_says_so", community::lends),
     ("what_a_neighbour_lends_is_signed_by_both_and_verified_by_anybody", settlement::signed_by_both),
     ("a_neighbour_that_owes_its_credit_gets_nothing_more_until_it_lends_in_return", settlement::on_credit),
+    ("a_box_on_a_battery_lends_until_it_is_low", settlement::until_the_battery_is_low),
     ("neighbours_find_a_lender_by_multicast_dns_over_ipv4_and_ipv6", mdns::finds),
     ("a_home_of_a_fleet_is_taken_over_when_its_gateway_is_killed_and_etcd_may_be_away", fleet::works),
     ("whatever_fails_no_connection_is_lost", failover::nothing_is_lost),

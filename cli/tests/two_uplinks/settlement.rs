@@ -183,3 +183,28 @@ pub fn on_credit() {
     assert!(dealings[0]["borrowed_bytes"].as_u64() > Some(1_000_000), "{dealings}");
     assert!(dealings[0]["lent_bytes"].as_u64() > Some(1_000_000), "{dealings}");
 }
+
+/// A box on a battery lends until it is as empty as its owner likes, and again once it is charged.
+pub fn until_the_battery_is_low() {
+    let (kitchen, ann) = houses();
+    let machine = &kitchen.machine;
+    machine.run("mkdir -p /var/lib/prismux/supplies/BAT0");
+    for (file, text) in [("type", "Battery"), ("low", "29"), ("high", "35"), ("capacity", "60")] {
+        machine.append(&format!("/var/lib/prismux/supplies/BAT0/{file}"), text);
+    }
+    let charge = |level: &str| {
+        let folder = "/var/lib/prismux/supplies/BAT0";
+        machine.run(&format!("cp {folder}/{level} {folder}/capacity"));
+    };
+    let supplies = "[sharing]\nbattery_floor = \"30 %\"\npower_supplies = \"/var/lib/prismux/supplies\"\n";
+    kitchen.lend_to(&ann, supplies);
+    assert!(download(&kitchen, &ann, 200_000, PATIENCE));
+    charge("low");
+    wait_for("it rests", || kitchen.page("member")["rests"].is_string());
+    let said = machine.run("prismux explain kitchen");
+    assert_eq!(said.trim(), "kitchen is not used: its battery is below 30 %, and nothing charges it.");
+    wait_for("ann's proxy has no link", || ann.page("proxy")["links"][0]["up"] == false);
+    charge("high");
+    wait_for("it is lent again", || kitchen.page("member")["state"] == "registered");
+    assert!(download(&kitchen, &ann, 200_000, PATIENCE));
+}

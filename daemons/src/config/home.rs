@@ -241,6 +241,12 @@ impl Checked for HomeConfig {
                 return Err(("uplinks", format!("{} is listed twice", uplink.device)));
             }
             uplink.sharing.check()?;
+            if uplink.sharing.battery_floor.is_some() {
+                return Err((
+                    "battery_floor",
+                    "a home lends nothing: expected it in a member's file".to_owned(),
+                ));
+            }
             let family = self.gateway.endpoint.is_ipv6();
             if uplink.router.into_iter().chain(uplink.address).any(|own| own.is_ipv6() != family) {
                 return Err(("uplinks", "expected addresses of the same family as the gateway's".to_owned()));

@@ -1,6 +1,6 @@
 //! What the owner of a link allows, in files.
 use super::text;
-use prismux_sharing::{Hours, ResetDay, Terms};
+use prismux_sharing::{BatteryFloor, Hours, ResetDay, Terms};
 use prismux_units::{ByteCount, Rate};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,11 @@ pub struct Sharing {
     /// When the link may be used, such as `["22:00-06:00"]`; absent: always.
     #[serde(deserialize_with = "text::list")]
     pub hours: Vec<Hours>,
+    /// A member's battery below which nothing is lent unless something charges it, such as `"30 %"`.
+    #[serde(deserialize_with = "text::optional")]
+    pub battery_floor: Option<BatteryFloor>,
+    /// Where the system tells of batteries, if not where Linux does.
+    pub power_supplies: Option<PathBuf>,
 }
 
 impl Sharing {

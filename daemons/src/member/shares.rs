@@ -28,6 +28,9 @@ impl Member {
         let time = accounts::time_now();
         self.accounts.book(now, time, std::iter::once((self.account.clone(), self.carried)));
         self.settle(now, time.day);
+        if let Some((battery, supplies)) = &mut self.battery {
+            self.share.set_battery(battery.judge(supplies.power(now)));
+        }
         if !self.share.judge(time, self.accounts.ledger(), self.account.link()) || self.is_revoked() {
             return;
         }

@@ -4,6 +4,7 @@
 //! * [`Ledger`]: accounts of bytes, by day, link and peer. [`journal`]: the lines that keep them over restarts.
 //! * [`Statement`]: what was carried on a day, signed by both. [`settlement`]: how both come to it. [`records`]: the
 //!   lines that keep it.
+//! * [`Battery`]: one that is not emptied for others.
 //! * [`Credit`]: what a borrower may owe.
 //! * [`Terms`]: caps and hours. [`Share`]: a link under its terms, packet by packet. [`Rest`]: why it may not be used.
 //! * [`Shaper`]: a rate that is not exceeded.
@@ -13,6 +14,7 @@
 
 extern crate alloc;
 
+mod battery;
 mod calendar;
 mod credit;
 mod hours;
@@ -26,6 +28,7 @@ mod statement;
 mod terms;
 mod tier;
 
+pub use battery::{Battery, BatteryFloor, Power, UnknownFloor};
 pub use calendar::{BillingMonth, Day, LocalTime, ResetDay, UnknownDay};
 pub use credit::{Balance, Credit, CreditLeft};
 pub use hours::{Hours, UnknownHours};

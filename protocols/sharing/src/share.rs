@@ -12,13 +12,15 @@ pub struct Share {
     allowance: Allowance,
     /// What the borrower may owe more, where that is limited.
     credit: Option<CreditLeft>,
+    /// The battery is too low.
+    battery: Option<Rest>,
 }
 
 impl Share {
     /// A link of which nothing is known yet: it may be used once it has been judged.
     pub fn new(terms: Terms) -> Self {
         let left_bytes = if terms.is_free() { u64::MAX } else { 0 };
-        Self { terms, allowance: Allowance::Bytes(left_bytes), credit: None }
+        Self { terms, allowance: Allowance::Bytes(left_bytes), credit: None, battery: None }
     }
 
     /// What was agreed.
@@ -40,6 +42,11 @@ impl Share {
         self.credit = credit;
     }
 
+    /// What the battery says from now on ([`Battery::judge`](crate::Battery::judge)); [`Share::judge`] makes use of it.
+    pub const fn set_battery(&mut self, rest: Option<Rest>) {
+        self.battery = rest;
+    }
+
     /// Whether [`Share::judge`] has to be asked before anything more is carried.
     pub fn is_used_up(&self) -> bool {
         self.allowance == Allowance::Bytes(0)
@@ -55,9 +62,13 @@ impl Share {
         before.is_some() != self.rest().is_some()
     }
 
-    /// What may be carried by terms and credit: terms tell until when, so that they come first.
+    /// What may be carried by terms, battery and credit: terms tell until when, so that they come first.
     fn with_credit(&self, of_terms: Allowance) -> Allowance {
-        let (Allowance::Bytes(bytes), Some(credit)) = (of_terms, self.credit) else { return of_terms };
+        let Allowance::Bytes(bytes) = of_terms else { return of_terms };
+        if let Some(rest) = self.battery {
+            return Allowance::Rest(rest);
+        }
+        let Some(credit) = self.credit else { return of_terms };
         let rested = matches!(self.allowance, Allowance::Rest(Rest::Credit { .. }));
         let may_go_on = if rested { credit.is_back() } else { credit.left_bytes > 0 };
         match may_go_on {

@@ -1,4 +1,5 @@
 //! What a link's owner allows: caps by day and month, and hours.
+use crate::battery::BatteryFloor;
 use crate::calendar::{Day, LocalTime, ResetDay};
 use crate::hours::Hours;
 use alloc::vec::Vec;
@@ -44,6 +45,11 @@ pub enum Rest {
         /// The first day of the next billing month.
         until: Day,
     },
+    /// The battery is not to be emptied further.
+    Battery {
+        /// What it is below.
+        floor: BatteryFloor,
+    },
     /// The borrower owes all that it may.
     Credit {
         /// Most that it may owe.
@@ -66,6 +72,7 @@ impl fmt::Display for Rest {
             Self::Month { cap, until } => {
                 write!(f, "its cap of {cap} a month is used up until {}", until.words())
             }
+            Self::Battery { floor } => write!(f, "its battery is below {floor}, and nothing charges it"),
             Self::Credit { limit } => {
                 write!(f, "its borrower owes the {limit} of its credit, and has to lend something back first")
             }
