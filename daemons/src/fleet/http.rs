@@ -115,3 +115,6 @@ fn is_timeout(error: &io::Error) -> bool {
 fn nonsense() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "what answers speaks no HTTP")
 }
+
+#[cfg(test)]
+mod tests;
