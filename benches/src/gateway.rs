@@ -6,6 +6,7 @@
 mod cost;
 mod line;
 mod plain;
+mod receipts;
 mod sender;
 
 pub use cost::{Cost, Costs};
@@ -15,6 +16,7 @@ use crate::traffic::{Flow, Handle, PAYLOAD_BYTES, WINDOW_SHIFT};
 use cost::clock_seconds;
 use line::Line;
 use plain::PlainQueue;
+use receipts::{Receipts, Told};
 use prismux_prism::{AckRewrite, LinkConfig, LinkId, Proxy, ProxyConfig, Verdict};
 use prismux_units::{Duration, Instant, Rate};
 use prismux_wire::{SeqNumber, TcpFlags, TcpHeader, Timestamps};
@@ -53,6 +55,8 @@ pub struct Gateway {
     /// Everything goes over the first link, past the proxy.
     is_plain: bool,
     heeds_windows: bool,
+    /// Where members write them.
+    receipts: Option<Receipts>,
     now: Instant,
     /// Flows that have begun.
     begun: usize,
@@ -82,6 +86,7 @@ impl Gateway {
             flows: (0..flows).map(|number| (Flow::new(number), Sender::default())).collect(),
             is_plain: false,
             heeds_windows: true,
+            receipts: None,
             now: Instant::ZERO,
             begun: 0,
             begin_every: begin_within / u64::from(flows.max(1)),
@@ -112,6 +117,12 @@ impl Gateway {
     /// From now on senders send whatever window they are shown.
     pub fn ignore_windows(&mut self) {
         self.heeds_windows = false;
+    }
+
+    /// Members write receipts, from the beginning.
+    pub fn with_receipts(mut self) -> Self {
+        self.receipts = Some(Receipts::new(self.lines.len()));
+        self
     }
 
     /// The proxy.
@@ -183,7 +194,8 @@ impl Gateway {
         let acks = self.acks.front().map(|(at, ..)| *at);
         let answers = self.answers.front().map(|(at, ..)| *at);
         let proxy = self.proxy.poll_timeout().map(|deadline| deadline.at);
-        [begins, arrives, acks, answers, proxy, Some(self.tick_at)].into_iter().flatten().min()
+        let receipts = self.receipts.as_ref().map(Receipts::next);
+        [begins, arrives, acks, answers, proxy, receipts, Some(self.tick_at)].into_iter().flatten().min()
     }
 
     fn begins_at(&self) -> Instant {
@@ -206,6 +218,7 @@ impl Gateway {
         while let Some((number, rewrite)) = pop_due(&mut self.answers, now) {
             self.answer(number, &rewrite);
         }
+        self.take_receipts();
         if self.proxy.poll_timeout().is_some_and(|deadline| deadline.at <= now) {
             let proxy = &mut self.proxy;
             self.costs.timeouts.time(self.clock_s, || proxy.handle_timeout(now));
@@ -215,6 +228,23 @@ impl Gateway {
             self.tick_at = now + TICK;
             (0..self.begun as u32).for_each(|number| self.expire(number));
         }
+    }
+
+    /// Receipts are written, arrive, or have been missing for too long.
+    fn take_receipts(&mut self) {
+        let now = self.now;
+        let Some(receipts) = self.receipts.as_mut().filter(|receipts| receipts.next() <= now) else { return };
+        receipts.write_due(now);
+        while let Some((link, receipt)) = receipts.take(now) {
+            let proxy = &mut self.proxy;
+            self.costs.receipts.time(self.clock_s, || {
+                tell(proxy, now, &receipts.read(now, link, &receipt));
+            });
+        }
+        for told in receipts.expire(now) {
+            tell(&mut self.proxy, now, &told);
+        }
+        self.drain();
     }
 
     /// The next flow begins.
@@ -232,7 +262,7 @@ impl Gateway {
         sender.progress_at = self.now;
         let (key, header) = (flow.key, flow.syn(self.now));
         if self.is_plain {
-            return self.forward(0, (number, header.seq));
+            return self.forward(0, (number, header.seq), None);
         }
         self.proxy.handle_data(self.now, key, &header, 0, (number, header.seq));
         self.drain();
@@ -240,9 +270,12 @@ impl Gateway {
 
     /// The next packet of a link reaches its receiver.
     fn arrive(&mut self, line: usize) {
-        let Some((at, (number, seq))) = self.lines[line].pop() else { return };
+        let Some((at, ((number, seq), place))) = self.lines[line].pop() else { return };
         if let Some(next) = self.lines[line].next() {
             self.arrivals.push(Reverse((next, line)));
+        }
+        if let Some(receipts) = &mut self.receipts {
+            receipts.arrived(at, line, place);
         }
         let (flow, sender) = &mut self.flows[number as usize];
         // What is no whole packet from the end is the SYN.
@@ -334,7 +367,7 @@ impl Gateway {
         header.options.timestamps =
             header.options.timestamps.map(|own| Timestamps { echo: sender.echo, ..own });
         if self.is_plain {
-            return self.forward(0, (number, seq));
+            return self.forward(0, (number, seq), None);
         }
         let (now, proxy) = (self.now, &mut self.proxy);
         self.costs.data.time(self.clock_s, || {
@@ -343,9 +376,11 @@ impl Gateway {
         self.drain();
     }
 
-    fn forward(&mut self, line: usize, packet: Handle) {
+    fn forward(&mut self, line: usize, packet: Handle, position: Option<u32>) {
         let was_empty = self.lines[line].next().is_none();
-        self.lines[line].push(self.now, packet);
+        let receipts = self.receipts.as_mut();
+        let number = receipts.map_or(SeqNumber(0), |receipts| receipts.number(self.now, line, position));
+        self.lines[line].push(self.now, packet, number);
         if let Some(at) = self.lines[line].next().filter(|_| was_empty) {
             self.arrivals.push(Reverse((at, line)));
         }
@@ -355,8 +390,8 @@ impl Gateway {
     fn drain(&mut self) {
         while let Some(verdict) = self.proxy.poll_verdict() {
             match verdict {
-                Verdict::Forward { link, packet, .. } => {
-                    self.forward(usize::from(link.0), packet);
+                Verdict::Forward { link, packet, position, .. } => {
+                    self.forward(usize::from(link.0), packet, position);
                 }
                 Verdict::Release { packet: (number, _), rewrite } => {
                     self.answers.push_back((self.now + UPSTREAM, number, rewrite));
@@ -364,6 +399,15 @@ impl Gateway {
                 Verdict::Drop { .. } => {}
             }
         }
+    }
+}
+
+/// The proxy hears what a receipt has told.
+fn tell(proxy: &mut Proxy<Handle>, now: Instant, told: &Told) {
+    let link = LinkId(told.link as u8);
+    proxy.handle_estimate(now, link, &told.estimate, 0);
+    for &position in &told.lost {
+        proxy.handle_lost(now, link, position);
     }
 }
 

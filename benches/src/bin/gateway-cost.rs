@@ -36,6 +36,9 @@ struct Arguments {
     /// Only the downloads over full links.
     #[arg(long)]
     full: bool,
+    /// Of those only the ones over what has this in its name.
+    #[arg(long, value_name = "NAME", requires = "full")]
+    over: Option<String>,
     /// Prints JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -61,6 +64,8 @@ struct Time {
 #[derive(Debug, Clone, Copy)]
 enum Over {
     Proxy,
+    /// The same with members that write receipts.
+    ProxyWithReceipts,
     /// The same with senders that heed no window.
     ProxyWithoutWindows,
     Queue(Discipline),
@@ -70,6 +75,7 @@ impl Over {
     const fn name(self) -> &'static str {
         match self {
             Self::Proxy => "proxy",
+            Self::ProxyWithReceipts => "proxy, receipts",
             Self::ProxyWithoutWindows => "proxy, no windows heeded",
             Self::Queue(Discipline::Fifo) => "first in, first out",
             Self::Queue(Discipline::Fair) => "fair queue",
@@ -100,8 +106,9 @@ struct Load {
     stated_bytes_per_flow: f64,
     data_ns: f64,
     ack_ns: f64,
-    /// CPU time of deadlines, for each data packet.
+    /// CPU time of deadlines, and of receipts, for each data packet.
     timeouts_ns: f64,
+    receipts_ns: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -124,10 +131,15 @@ fn main() {
         (Over::Proxy, 2, 1000, 3),
         (Over::Proxy, 200, 1000, 3),
         (Over::Proxy, 200, many, 30),
+        (Over::ProxyWithReceipts, 200, 1000, 3),
+        (Over::ProxyWithReceipts, 200, many, 30),
         (Over::ProxyWithoutWindows, 200, many, 30),
         (Over::Queue(Discipline::Fifo), 1, many, 30),
         (Over::Queue(Discipline::Fair), 1, many, 30),
     ] {
+        if arguments.over.as_ref().is_some_and(|name| !over.name().contains(name)) {
+            continue;
+        }
         results.load.push(load(over, links, flows, Duration::from_secs(begin_s)));
     }
     if arguments.json {
@@ -174,6 +186,7 @@ fn gateway(over: Over, links: u8, flows: u32, begin: Duration) -> Gateway {
     let lines: Vec<_> = (0..u64::from(links)).map(|link| LineConfig { rate, delay: delay(link) }).collect();
     match over {
         Over::Proxy => Gateway::new(config, flows, &lines, begin),
+        Over::ProxyWithReceipts => Gateway::new(config, flows, &lines, begin).with_receipts(),
         Over::ProxyWithoutWindows => {
             let mut gateway = Gateway::new(config, flows, &lines, begin);
             gateway.ignore_windows();
@@ -224,6 +237,7 @@ fn load(over: Over, links: u8, flows: u32, begin: Duration) -> Load {
         data_ns: costs.data.mean_ns(),
         ack_ns: costs.acks.mean_ns(),
         timeouts_ns: all_ns(&costs.timeouts) / costs.data.calls.max(1) as f64,
+        receipts_ns: all_ns(&costs.receipts) / costs.data.calls.max(1) as f64,
     }
 }
 
@@ -272,6 +286,7 @@ fn print(results: &Results) {
         "ns per data packet",
         "ns per ACK",
         "ns of deadlines",
+        "ns of receipts",
     ]);
     for load in &results.load {
         table.row([
@@ -289,6 +304,7 @@ fn print(results: &Results) {
             format!("{:.0}", load.data_ns),
             format!("{:.0}", load.ack_ns),
             format!("{:.0}", load.timeouts_ns),
+            format!("{:.0}", load.receipts_ns),
         ]);
     }
     println!("{table}");

@@ -43,6 +43,8 @@ pub struct Costs {
     pub acks: Cost,
     /// Deadlines.
     pub timeouts: Cost,
+    /// Receipts: read, and what they tell taken in.
+    pub receipts: Cost,
 }
 
 /// CPU seconds that reading the clock twice takes.

@@ -3,13 +3,17 @@ use super::LineConfig;
 use super::plain::PlainQueue;
 use crate::traffic::{Handle, PAYLOAD_BYTES};
 use prismux_units::{ByteCount, Duration, Instant};
+use prismux_wire::SeqNumber;
 use std::collections::VecDeque;
 
-/// Headers of a packet inside its tunnel.
-const HEADER_BYTES: u32 = 52;
+/// A packet with its headers, inside its tunnel.
+pub(super) const PACKET_BYTES: u32 = PAYLOAD_BYTES + 52;
 /// The queue holds what passes in this time, and so many packets at least.
 const QUEUE: Duration = Duration::from_millis(100);
 const MIN_QUEUE_PACKETS: usize = 50;
+
+/// A packet, and its number on its link, where receipts tell of it.
+pub(super) type Parcel = (Handle, SeqNumber);
 
 /// A link and what is under way on it.
 #[derive(Debug)]
@@ -19,7 +23,7 @@ pub(super) struct Line {
     each: Duration,
     free_at: Instant,
     is_dead: bool,
-    under_way: VecDeque<(Instant, Handle)>,
+    under_way: VecDeque<(Instant, Parcel)>,
     /// A router's queue before it, in the place of its own.
     plain: Option<PlainQueue>,
     carried: u64,
@@ -28,7 +32,7 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn new(config: LineConfig) -> Self {
-        let bytes = ByteCount::new(u64::from(PAYLOAD_BYTES + HEADER_BYTES));
+        let bytes = ByteCount::new(u64::from(PACKET_BYTES));
         let each = config.rate.transmission_time(bytes);
         Self {
             config,
@@ -54,12 +58,12 @@ impl Line {
             && let Some(packet) = queue.pop()
         {
             self.free_at += self.each;
-            self.under_way.push_back((self.free_at + self.config.delay, packet));
+            self.under_way.push_back((self.free_at + self.config.delay, (packet, SeqNumber(0))));
         }
     }
 
     /// A packet is given to it.
-    pub(super) fn push(&mut self, now: Instant, packet: Handle) {
+    pub(super) fn push(&mut self, now: Instant, packet: Handle, number: SeqNumber) {
         if self.is_dead {
             return;
         }
@@ -76,7 +80,7 @@ impl Line {
             return;
         }
         self.free_at = self.free_at.max(now) + self.each;
-        self.under_way.push_back((self.free_at + self.config.delay, packet));
+        self.under_way.push_back((self.free_at + self.config.delay, (packet, number)));
     }
 
     /// When the next packet arrives.
@@ -85,7 +89,7 @@ impl Line {
     }
 
     /// The next packet arrives.
-    pub(super) fn pop(&mut self) -> Option<(Instant, Handle)> {
+    pub(super) fn pop(&mut self) -> Option<(Instant, Parcel)> {
         self.carried += u64::from(!self.under_way.is_empty());
         let next = self.under_way.pop_front()?;
         self.serve(next.0);
@@ -107,6 +111,6 @@ impl Line {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        self.under_way.capacity() * size_of::<(Instant, Handle)>()
+        self.under_way.capacity() * size_of::<(Instant, Parcel)>()
     }
 }
