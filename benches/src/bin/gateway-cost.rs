@@ -36,7 +36,7 @@ struct Arguments {
     /// Only the downloads over full links.
     #[arg(long)]
     full: bool,
-    /// Of those only the ones over what has this in its name.
+    /// Of those only the ones over this ("proxy", "proxy, receipts").
     #[arg(long, value_name = "NAME", requires = "full")]
     over: Option<String>,
     /// Prints JSON instead of tables.
@@ -137,7 +137,7 @@ fn main() {
         (Over::Queue(Discipline::Fifo), 1, many, 30),
         (Over::Queue(Discipline::Fair), 1, many, 30),
     ] {
-        if arguments.over.as_ref().is_some_and(|name| !over.name().contains(name)) {
+        if arguments.over.as_ref().is_some_and(|name| over.name() != name) {
             continue;
         }
         results.load.push(load(over, links, flows, Duration::from_secs(begin_s)));

@@ -34,8 +34,16 @@ const MODEST_SHARE: f64 = 0.25;
 /// With more packets waiting no connection is modest.
 const MODEST_PACKETS: usize = 2;
 
-/// What waits is looked at again after this time, should no ACK come.
-pub(crate) const RETRY: Duration = Duration::from_millis(100);
+/// What waits is looked at again after this time, should no ACK come; and after this one where many wait, each of which
+/// gets its turn by the pacer.
+const RETRY: Duration = Duration::from_millis(100);
+/// See [`RETRY`].
+const RETRY_AMONG_MANY: Duration = Duration::from_secs(1);
+
+/// When what waits is looked at again, should no ACK come.
+pub(crate) fn retry_at<P>(shared: &Shared<P>, now: Instant) -> Instant {
+    now + if shared.pacer.serves_many() { RETRY_AMONG_MANY } else { RETRY }
+}
 
 /// True when `bytes` more of new data would overfill the link, or come too fast for a queue that has overflowed lately.
 pub(crate) fn is_overfull(now: Instant, links: &LinkTable, link: LinkId, bytes: u32) -> bool {

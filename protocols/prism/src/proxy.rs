@@ -16,7 +16,7 @@ use crate::flow_table::FlowTable;
 use crate::ids::LinkId;
 use crate::reverse_path::timers as flow_timers;
 use crate::scheduler::Scheduler;
-use crate::shared::Shared;
+use crate::shared::{AckPacer, Shared};
 use crate::verdict::{AckRewrite, Verdict};
 use crate::{data_path, dispatch, ending, link_selection, pacing, reverse_path};
 use alloc::boxed::Box;
@@ -227,6 +227,7 @@ impl<P: Clone> Proxy<P> {
     /// Flows whose ACKs wait for room get their turn.
     fn serve_waiting(&mut self, now: Instant) {
         let pacer = &mut self.shared.pacer;
+        pacer.served_at = now;
         if pacer.backlog_at <= now {
             pacer.backlog_at = Instant::MAX;
         }
@@ -333,7 +334,13 @@ impl<P: Clone> Proxy<P> {
             self.with_all(now, |flow, shared| flow_timers::handle(flow, shared, now));
         }
         self.end_flows(now);
-        self.serve_waiting(now);
+        // A deadline of one flow among many that wait makes little room for the others.
+        let AckPacer { serve_at, served_at, .. } = self.shared.pacer;
+        if serve_at <= now || !self.shared.pacer.serves_many() || served_at + TURNS_PAUSE <= now {
+            self.serve_waiting(now);
+        } else {
+            pacing::plan_service(&mut self.shared.pacer, now);
+        }
     }
 
     /// Forgets flows that have ended; looks again later at those that have not.

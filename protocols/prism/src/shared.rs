@@ -134,6 +134,8 @@ pub(crate) struct AckPacer {
     pub(crate) next_release: Instant,
     /// When flows that wait are to be served; [`Instant::MAX`] when only room can help them.
     pub(crate) serve_at: Instant,
+    /// When some of them were.
+    pub(crate) served_at: Instant,
     /// When the first pause of the ACKs to a sender in slow start ends; [`Instant::MAX`] for none.
     pub(crate) pause_ends: Instant,
     /// When packets that wait for the pace of a link are looked at; [`Instant::MAX`] when none do.
@@ -160,6 +162,7 @@ impl Default for AckPacer {
             moved_at: Instant::ZERO,
             next_release: Instant::ZERO,
             serve_at: Instant::MAX,
+            served_at: Instant::ZERO,
             pause_ends: Instant::MAX,
             backlog_at: Instant::MAX,
             wait_ends: Instant::MAX,

@@ -19,6 +19,8 @@ const MAX_GROUPS: usize = LinkId::COUNT.div_ceil(GROUP);
 pub(crate) const MODEST_FILL: f64 = 1.25;
 /// Of more links than one group the one with the least hRTT is looked for no more often than this.
 const FASTEST_FOR: Duration = Duration::from_millis(1);
+/// A packet of so many bytes or more is full-sized: a link without room for that much takes none.
+const FULL_SIZE_BYTES: u64 = 512;
 /// Rounding makes of a bound no more than this too much, in seconds.
 const ROUNDING: f64 = 1e-8;
 
@@ -122,12 +124,33 @@ impl Sums {
     }
 }
 
-/// What no usable link of a group is below, or above.
+/// When links will have sent what they were given.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+struct Paces {
     /// The first is free at this time, and none is not busy before this one.
     free_at: Instant,
     busy_before: Instant,
+}
+
+impl Paces {
+    /// Of no link.
+    const NONE: Self = Self { free_at: Instant::MAX, busy_before: Instant::MAX };
+
+    fn with(self, link: &Link) -> Self {
+        Self {
+            free_at: self.free_at.min(link.model.free_at()),
+            busy_before: self.busy_before.min(link.model.is_busy_before(link.variables.in_flight_bytes)),
+        }
+    }
+}
+
+/// What no usable link of a group is below, or above.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// The links, and those alone that have room for a full-sized packet. Of several bounds that hold each for another
+    /// link, one for being free and one for having room, none rules the group out; together they do.
+    any: Paces,
+    roomy: Paces,
     /// The shortest way, in seconds.
     propagation: f64,
     /// The least time for a byte, and for what is in flight, in seconds.
@@ -136,36 +159,40 @@ pub(crate) struct Bounds {
     /// The most bytes that fit below a cap, and below a modest connection's; any number where a link is empty.
     room: f64,
     modest_room: f64,
-    /// The least share of a cap that is filled.
+    /// The least share of a cap that is filled, and that a byte fills.
     fill: f64,
+    per_cap: f64,
 }
 
 impl Bounds {
     /// Of no link.
     const NONE: Self = Self {
-        free_at: Instant::MAX,
-        busy_before: Instant::MAX,
+        any: Paces::NONE,
+        roomy: Paces::NONE,
         propagation: f64::INFINITY,
         per_byte: f64::INFINITY,
         queue: f64::INFINITY,
         room: f64::NEG_INFINITY,
         modest_room: f64::NEG_INFINITY,
         fill: f64::INFINITY,
+        per_cap: f64::INFINITY,
     };
 
     fn with(self, link: &Link) -> Self {
         let (model, in_flight) = (&link.model, link.variables.in_flight_bytes as f64);
         let (cap, rate) = (model.cap_bytes() as f64, model.planning_rate());
         let room = |fill: f64| if in_flight > 0.0 { cap * fill - in_flight } else { f64::INFINITY };
+        let is_roomy = room(1.0) >= FULL_SIZE_BYTES as f64;
         Self {
-            free_at: self.free_at.min(model.free_at()),
-            busy_before: self.busy_before.min(model.is_busy_before(link.variables.in_flight_bytes)),
+            any: self.any.with(link),
+            roomy: if is_roomy { self.roomy.with(link) } else { self.roomy },
             propagation: self.propagation.min(model.min_rtt().map_or(0.0, Duration::as_secs_f64)),
             per_byte: self.per_byte.min(rate.map_or(0.0, f64::recip)),
             queue: self.queue.min(rate.map_or(0.0, |rate| in_flight / rate)),
             room: self.room.max(room(1.0)),
             modest_room: self.modest_room.max(room(MODEST_FILL)),
             fill: self.fill.min(in_flight / cap),
+            per_cap: self.per_cap.min(cap.recip()),
         }
     }
 
@@ -174,26 +201,34 @@ impl Bounds {
         (if modest { self.modest_room } else { self.room }) + 1.0 < bytes as f64
     }
 
-    /// Every link has enough to do with what it was given lately; as [`crate::link_model::LinkModel::busy_until`].
-    pub(crate) fn is_busy(&self, now: Instant) -> bool {
-        self.busy_before > now
+    /// The links below their caps that a packet of so many bytes may find.
+    fn below_caps(&self, bytes: u64) -> &Paces {
+        if bytes >= FULL_SIZE_BYTES { &self.roomy } else { &self.any }
     }
 
-    /// No link is filled to less than this multiple of its cap.
-    pub(crate) fn fill(&self) -> f64 {
-        self.fill * (1.0 - ROUNDING)
+    /// Every link below its cap with a packet of so many bytes more has enough to do with what it was given lately; as
+    /// [`crate::link_model::LinkModel::busy_until`].
+    pub(crate) fn is_busy(&self, now: Instant, bytes: u64) -> bool {
+        self.below_caps(bytes).busy_before > now
     }
 
-    /// No link would have sent so many bytes more before this; as [`crate::link_model::LinkModel::done_with`].
+    /// No link is filled to less than this multiple of its cap with so many bytes more.
+    pub(crate) fn fill(&self, bytes: u64) -> f64 {
+        (self.fill + bytes as f64 * self.per_cap) * (1.0 - ROUNDING)
+    }
+
+    /// No link below its cap with so many bytes more would have sent them before this; as
+    /// [`crate::link_model::LinkModel::done_with`].
     pub(crate) fn done_with(&self, now: Instant, bytes: u64) -> f64 {
-        let ahead = self.free_at.saturating_since(now).as_secs_f64();
-        let idle = now.saturating_since(self.free_at).as_secs_f64().min(MAX_IDLE);
+        let free_at = self.below_caps(bytes).free_at;
+        let ahead = free_at.saturating_since(now).as_secs_f64();
+        let idle = now.saturating_since(free_at).as_secs_f64().min(MAX_IDLE);
         ahead - idle + bytes as f64 * self.per_byte - ROUNDING
     }
 
     /// On no link a packet of so many bytes arrives before this, in seconds from now.
     pub(crate) fn arrival(&self, now: Instant, bytes: u64) -> f64 {
-        let ahead = self.free_at.saturating_since(now).as_secs_f64();
+        let ahead = self.any.free_at.saturating_since(now).as_secs_f64();
         self.propagation + ahead.min(self.queue) + bytes as f64 * self.per_byte - ROUNDING
     }
 }

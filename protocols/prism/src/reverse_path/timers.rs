@@ -29,7 +29,7 @@ pub(crate) fn deadline_before<P: Clone>(
     let mut look_at = |at: Option<Instant>| next = at.map_or(next, |at| next.min(at));
     look_at(overdue::hold_remaining(flow, shared, now).map(|remaining| now + remaining));
     look_at(flow.acks.deadline(now, shared.pacer.waiting.len()).map(|at| at.max(now + MIN_WAIT)));
-    look_at((!flow.backlog.is_empty()).then(|| now + dispatch::RETRY));
+    look_at((!flow.backlog.is_empty()).then(|| dispatch::retry_at(shared, now)));
     look_at(losses::deadline(flow, shared, now));
     look_at(reinjection::deadline(flow, shared, now));
     let Some(lowest) = flow.history.lowest_in_flight() else { return next };

@@ -97,10 +97,10 @@ impl<'a> Question<'a> {
 
     /// No link within these bounds has a place before this one, but for that of the packet before.
     fn bound(&self, bounds: &Bounds) -> Rank {
-        let busy = self.by_virtual_time && self.packet.paced && bounds.is_busy(self.now);
+        let busy = self.by_virtual_time && self.packet.paced && bounds.is_busy(self.now, self.bytes);
         let full = busy || !self.packet.retransmission && bounds.is_full(self.bytes, self.modest);
         let at = match self.by_virtual_time {
-            true if full => bounds.fill(),
+            true if full => bounds.fill(self.bytes),
             true => bounds.done_with(self.now, self.bytes),
             false => bounds.arrival(self.now, self.bytes),
         };
