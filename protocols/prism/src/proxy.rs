@@ -262,6 +262,10 @@ impl<P: Clone> Proxy<P> {
                 pacing::send_or_wait(flow, shared, now);
             });
             first_stays |= pacing::end_turn(&mut self.shared.pacer);
+            if first_stays && turns <= TURNS {
+                // What there is, is the first one's: the next would find none.
+                break;
+            }
         }
         pacing::plan_service(&mut self.shared.pacer, now);
     }
