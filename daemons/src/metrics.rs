@@ -92,7 +92,9 @@ pub fn text(page: &Value) -> String {
     for link in links {
         let mut labels = labels_of(link, links);
         for (table, key, metric, kind, help) in TABLES {
-            out.value(metric, *kind, help, &labels, &link[*table][*key], 1.0);
+            if let Some(value) = link.get(*table).and_then(|table| table.get(*key)) {
+                out.value(metric, *kind, help, &labels, value, 1.0);
+            }
         }
         labels.push(("state", link["state"].as_str().unwrap_or("down")));
         out.sample("link_state", Kind::Gauge, "1 for the state that a link is in", &labels, 1.0);

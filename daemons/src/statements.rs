@@ -74,10 +74,10 @@ impl Statements {
     /// Keeps what is new.
     pub fn note(&mut self, new: Vec<Record>) {
         for record in new {
-            self.records.note(record);
             if self.keeper.is_some() {
-                self.added.push(record);
+                self.added.push(record.clone());
             }
+            self.records.note(record);
         }
     }
 

@@ -11,6 +11,7 @@
 use crate::calendar::Day;
 use crate::ledger::Carried;
 use crate::statement::{KEY_BYTES, Party, Signed, Statement};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +31,7 @@ pub struct Promise {
 }
 
 /// One line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
     /// What a lender has counted on a day.
     Lent {
@@ -58,7 +59,7 @@ pub enum Record {
         promise: Promise,
     },
     /// What both have signed.
-    Statement(Signed),
+    Statement(Box<Signed>),
 }
 
 impl Record {
@@ -82,7 +83,8 @@ impl Record {
             Self::Promised { lender, day, promise: Promise { sequence, carried } } => {
                 format!("promised {day} {} {sequence} {} ", base64(lender), bytes(carried))
             }
-            Self::Statement(Signed { statement, by_lender, by_borrower }) => {
+            Self::Statement(signed) => {
+                let Signed { statement, by_lender, by_borrower } = &**signed;
                 let Statement { lender, borrower, day, sequence, carried } = statement;
                 let keys = [lender.key, lender.verifying, borrower.key, borrower.verifying];
                 let [a, b, c, d] = keys.map(|key| base64(&key));
@@ -117,7 +119,8 @@ impl Record {
                 let lender = Party { key: words.bytes()?, verifying: words.bytes()? };
                 let borrower = Party { key: words.bytes()?, verifying: words.bytes()? };
                 let statement = Statement { lender, borrower, day, sequence, carried };
-                Self::Statement(Signed { statement, by_lender: words.bytes()?, by_borrower: words.bytes()? })
+                let (by_lender, by_borrower) = (words.bytes()?, words.bytes()?);
+                Self::Statement(Box::new(Signed { statement, by_lender, by_borrower }))
             }
             _ => return None,
         };
@@ -187,9 +190,9 @@ impl Records {
             }
             Record::Statement(signed) => {
                 let Statement { lender, borrower, day, sequence, .. } = signed.statement;
-                let place = self.statements.entry((lender, borrower, day)).or_insert(signed);
+                let place = self.statements.entry((lender, borrower, day)).or_insert(*signed);
                 if place.statement.sequence < sequence {
-                    *place = signed;
+                    *place = *signed;
                 }
             }
         }
@@ -225,7 +228,7 @@ impl Records {
         let unsigned = unsigned.map(|(&lender, &carried)| Record::Unsigned { lender, carried });
         let promised = self.promised.iter();
         let promised = promised.map(|(&(lender, day), &promise)| Record::Promised { lender, day, promise });
-        let statements = self.statements().map(|&signed| Record::Statement(signed));
+        let statements = self.statements().map(|&signed| Record::Statement(Box::new(signed)));
         lent.chain(unsigned).chain(promised).chain(statements)
     }
 

@@ -68,8 +68,8 @@ impl Pair {
             self.kept.iter_mut().zip([self.lender.take_records(), self.borrower.take_records()])
         {
             for record in records {
-                if let Record::Statement(signed) = record {
-                    self.signed.push(signed);
+                if let Record::Statement(signed) = &record {
+                    self.signed.push(**signed);
                 }
                 kept.note(record);
             }
@@ -410,8 +410,8 @@ fn the_bytes_that_are_signed_have_one_form() {
     assert_eq!(signed.verify(), Ok(()));
     assert_eq!(Signed { by_lender: signed.by_borrower, ..signed }.verify(), Err(Forged::Lender));
     assert_eq!(Signed { by_borrower: signed.by_lender, ..signed }.verify(), Err(Forged::Borrower));
-    let line = Record::Statement(signed).line();
-    assert_eq!(Record::parse(line.trim_end_matches('\n')), Some(Record::Statement(signed)));
+    let line = Record::Statement(Box::new(signed)).line();
+    assert_eq!(Record::parse(line.trim_end_matches('\n')), Some(Record::Statement(Box::new(signed))));
     for cut in 0..line.len() - 1 {
         assert_eq!(Record::parse(&line[..cut]), None);
     }

@@ -68,7 +68,7 @@ mod tests {
         let day = "2026-11-29".parse().unwrap();
         let statement = Statement { lender: lends, borrower: borrows, day, sequence: 1, carried };
         let (by_lender, by_borrower) = (lender.sign(&statement), borrower.sign(&statement));
-        Record::Statement(Signed { statement, by_lender, by_borrower })
+        Record::Statement(Box::new(Signed { statement, by_lender, by_borrower }))
     }
 
     #[test]

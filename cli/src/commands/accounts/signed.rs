@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn what_is_exported_is_verified_and_what_was_changed_since_is_not() {
         let exported = serde_json::to_string(&[Exported::of(&signed())]).unwrap();
-        let line = Record::Statement(signed()).line();
+        let line = Record::Statement(Box::new(signed())).line();
         let (verifying, other) = (base64(&signed().statement.lender.verifying), base64(&[9; 32]));
         let all = [verifying.clone(), base64(&signed().statement.borrower.verifying)];
         for (name, text) in [("json", &exported), ("lines", &line)] {

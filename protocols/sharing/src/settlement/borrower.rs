@@ -5,6 +5,7 @@ use crate::calendar::Day;
 use crate::ledger::Carried;
 use crate::records::{Promise, Record, Records};
 use crate::statement::{KEY_BYTES, Party, SignatureBytes, Signed, Signer, Statement};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
@@ -133,7 +134,7 @@ impl Borrower {
             Ok(signed) => {
                 self.counters.signed += 1;
                 self.proposed = None;
-                self.records.push(Record::Statement(signed));
+                self.records.push(Record::Statement(Box::new(signed)));
             }
             Err(_) => self.counters.refused += 1,
         }

@@ -5,6 +5,7 @@ use crate::calendar::Day;
 use crate::ledger::Carried;
 use crate::records::{Record, Records};
 use crate::statement::{KEY_BYTES, Party, Signed, Signer, Statement};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use prismux_units::{Duration, Instant};
@@ -170,7 +171,7 @@ impl Lender {
         self.counters.signed += 1;
         self.counters.short += u64::from(is_short(carried, claim.carried));
         (self.sequence, self.claimed) = (sequence, None);
-        self.records.push(Record::Statement(signed));
+        self.records.push(Record::Statement(Box::new(signed)));
         Ok(Confirmation { verifying: self.signer.party().verifying, day, sequence, carried, signature })
     }
 
