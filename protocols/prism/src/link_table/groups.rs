@@ -5,7 +5,7 @@
 //! costs as much as eight links and one step for each group. Up to eight links are one group, in order of number.
 mod bounds;
 
-pub(crate) use bounds::Bounds;
+pub(crate) use bounds::{Bounds, MODEST_FILL};
 
 use super::{Link, LinkTable};
 use crate::ids::LinkId;
@@ -18,8 +18,6 @@ use prismux_units::{Duration, Instant};
 pub(crate) const GROUP: usize = 8;
 /// As many groups as there can be; a bit stands for each.
 const MAX_GROUPS: usize = LinkId::COUNT.div_ceil(GROUP);
-/// Packets of a modest connection, one that asks for little beside the others, fill a link to this many times its cap.
-pub(crate) const MODEST_FILL: f64 = 1.25;
 /// Of more links than one group the one with the least hRTT is looked for no more often than this.
 const FASTEST_FOR: Duration = Duration::from_millis(1);
 
@@ -294,7 +292,9 @@ impl LinkTable {
     fn bounds(&self) -> impl Iterator<Item = Bounds> {
         for group in Groups::take_stale(&self.groups.stale_bounds) {
             let links = self.group(group).filter(|(_, link)| link.usable);
-            let anew = links.fold(Bounds::NONE, |bounds, (_, link)| bounds.with(link));
+            let anew = links.fold(Bounds::NONE, |bounds, (_, link)| {
+                bounds.with(&link.model, link.variables.in_flight_bytes)
+            });
             self.groups.bounds.get(group).inspect(|place| place.set(anew));
         }
         self.groups.bounds.iter().map(Cell::get)

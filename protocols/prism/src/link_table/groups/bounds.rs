@@ -1,9 +1,9 @@
 //! What no link of a group is below, or above: a scheduler passes over groups in which none can be the best.
-use super::MODEST_FILL;
-use crate::link_model::MAX_IDLE;
-use crate::link_table::Link;
+use crate::link_model::{LinkModel, MAX_IDLE};
 use prismux_units::{Duration, Instant};
 
+/// Packets of a modest connection, one that asks for little beside the others, fill a link to this many times its cap.
+pub(crate) const MODEST_FILL: f64 = 1.25;
 /// A packet of so many bytes or more is full-sized: a link without room for that much takes none.
 const FULL_SIZE_BYTES: u64 = 512;
 /// Rounding makes of a bound no more than this too much, in seconds.
@@ -21,10 +21,10 @@ impl Paces {
     /// Of no link.
     const NONE: Self = Self { free_at: Instant::MAX, busy_before: Instant::MAX };
 
-    fn with(self, link: &Link) -> Self {
+    fn with(self, model: &LinkModel, in_flight_bytes: u64) -> Self {
         Self {
-            free_at: self.free_at.min(link.model.free_at()),
-            busy_before: self.busy_before.min(link.model.is_busy_before(link.variables.in_flight_bytes)),
+            free_at: self.free_at.min(model.free_at()),
+            busy_before: self.busy_before.min(model.is_busy_before(in_flight_bytes)),
         }
     }
 }
@@ -63,14 +63,14 @@ impl Bounds {
         per_cap: f64::INFINITY,
     };
 
-    pub(super) fn with(self, link: &Link) -> Self {
-        let (model, in_flight) = (&link.model, link.variables.in_flight_bytes as f64);
+    pub(super) fn with(self, model: &LinkModel, in_flight_bytes: u64) -> Self {
+        let in_flight = in_flight_bytes as f64;
         let (cap, rate) = (model.cap_bytes() as f64, model.planning_rate());
         let room = |fill: f64| if in_flight > 0.0 { cap * fill - in_flight } else { f64::INFINITY };
         let is_roomy = room(1.0) >= FULL_SIZE_BYTES as f64;
         Self {
-            any: self.any.with(link),
-            roomy: if is_roomy { self.roomy.with(link) } else { self.roomy },
+            any: self.any.with(model, in_flight_bytes),
+            roomy: if is_roomy { self.roomy.with(model, in_flight_bytes) } else { self.roomy },
             propagation: self.propagation.min(model.min_rtt().map_or(0.0, Duration::as_secs_f64)),
             per_byte: self.per_byte.min(rate.map_or(0.0, f64::recip)),
             queue: self.queue.min(rate.map_or(0.0, |rate| in_flight / rate)),
