@@ -127,15 +127,11 @@ impl Accounts {
 
 impl Drop for Accounts {
     fn drop(&mut self) {
-        for _ in 0..2 {
-            if let Some(keeper) = &mut self.keeper {
-                keeper.finish();
-            }
-            self.write();
-        }
+        // What is written last the keeper waits for itself.
         if let Some(keeper) = &mut self.keeper {
             keeper.finish();
         }
+        self.write();
     }
 }
 

@@ -119,15 +119,11 @@ impl Statements {
 
 impl Drop for Statements {
     fn drop(&mut self) {
-        for _ in 0..2 {
-            if let Some(keeper) = &mut self.keeper {
-                keeper.finish();
-            }
-            self.save();
-        }
+        // What is written last the keeper waits for itself.
         if let Some(keeper) = &mut self.keeper {
             keeper.finish();
         }
+        self.save();
     }
 }
 

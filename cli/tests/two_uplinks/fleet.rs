@@ -43,7 +43,10 @@ impl Fleet {
         });
         ip(&network.core, "route add 10.0.0.0/16 via 192.0.2.1");
         balancer.append("/etc/start-etcd", ETCD);
-        balancer.append("/etc/stop-etcd", "kill -KILL $(cat /run/etcd.pid)\n");
+        for (script, signal) in [("stop", "KILL"), ("hang", "STOP"), ("go-on", "CONT")] {
+            balancer
+                .append(&format!("/etc/{script}-etcd"), &format!("kill -{signal} $(cat /run/etcd.pid)\n"));
+        }
         let fleet = Self { network, gateways };
         fleet.network.server.run("sh /etc/start-etcd");
         fleet.write_files();
@@ -162,6 +165,7 @@ pub fn works() {
     taken_over(&fleet);
     malformed(&fleet);
     revoked(&fleet);
+    registry_hangs(&fleet);
     registry_away(&fleet);
     home.run("prismux down");
     is_over.store(true, Ordering::Relaxed);
@@ -221,6 +225,20 @@ fn revoked(fleet: &Fleet) {
     assert!((0..2).all(|n| fleet.registry(n)["homes"] == 1), "the other one stays");
     fleet.network.server.run("prismux fleet restore house");
     wait_for("it is back", || links(home, "up") == 2 && fleet.reaches());
+}
+
+/// Accepts connections and says nothing.
+fn registry_hangs(fleet: &Fleet) {
+    let transfer = Transfer::start_at(&fleet.network, 0, Direction::Down, 20_000_000);
+    wait_for("it is under way", || transfer.arrived() > 500_000);
+    let start = Instant::now();
+    fleet.network.server.run("sh /etc/hang-etcd");
+    wait_for("both have noticed", || (0..2).all(|n| fleet.registry(n)["connected"] == false));
+    println!("hanging: both gateways know it after {} ms", start.elapsed().as_millis());
+    transfer.finish();
+    fleet.network.server.run("sh /etc/go-on-etcd");
+    wait_for("both are back", || (0..2).all(|n| fleet.registry(n)["connected"] == true));
+    wait_for("the registry says where it is", || fleet.serving().is_some());
 }
 
 fn registry_away(fleet: &Fleet) {

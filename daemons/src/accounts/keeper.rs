@@ -98,6 +98,12 @@ impl Keeper {
     }
 }
 
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
 fn append(file: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600).open(file)?.write_all(text.as_bytes())

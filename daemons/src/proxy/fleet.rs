@@ -2,7 +2,7 @@
 //! told.
 use crate::config::{Home, ProxyConfig, SealedPeer};
 use crate::daemon::{DaemonError, Wakes};
-use crate::fleet::{Keeper, RegistryReport};
+use crate::fleet::{RegistryReport, RegistryThread};
 use prismux_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,7 +11,7 @@ pub(super) const TELL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What a proxy has of its fleet.
 pub(super) struct Fleet {
-    pub keeper: Keeper,
+    pub registry: RegistryThread,
     pub next_told: Instant,
     /// Homes of the registry that may come in, and the number of the first of each one's keys.
     pub present: BTreeMap<String, (Home, u16)>,
@@ -28,10 +28,11 @@ impl Fleet {
     /// The password's file cannot be read, or the system has no thread.
     pub fn start(config: &ProxyConfig, wakes: &Wakes<'_>) -> Result<Option<Self>, DaemonError> {
         let Some(registry) = &config.registry else { return Ok(None) };
-        let keeper = Keeper::start(registry).map_err(|error| DaemonError::Config(error.to_string()))?;
-        wakes.watch_registry(keeper.wake())?;
+        let registry =
+            RegistryThread::start(registry).map_err(|error| DaemonError::Config(error.to_string()))?;
+        wakes.watch_registry(registry.wake())?;
         let (present, gone, revoked) = (BTreeMap::new(), HashSet::new(), BTreeSet::new());
-        Ok(Some(Self { keeper, next_told: Instant::ZERO, present, gone, revoked }))
+        Ok(Some(Self { registry, next_told: Instant::ZERO, present, gone, revoked }))
     }
 
     /// Whether a key has no rights, by the registry.
@@ -41,7 +42,7 @@ impl Fleet {
 
     /// For the status page.
     pub fn report(&self) -> RegistryReport {
-        self.keeper.report()
+        self.registry.report()
     }
 }
 

@@ -103,13 +103,13 @@ impl Proxy {
         fleet.next_told = now + TELL_INTERVAL;
         let is_served = |community: &&Community| community.links.members.iter().any(|member| member.up);
         let served = self.communities.iter().filter(is_served);
-        fleet.keeper.serves(served.filter_map(|community| community.links.home.clone()).collect());
+        fleet.registry.serves(served.filter_map(|community| community.links.home.clone()).collect());
     }
 
     /// The registry has told something.
     pub(super) fn take_news(&mut self, now: Instant) {
         let Some(fleet) = &mut self.fleet else { return };
-        let Some(News { homes, revoked, let_go }) = fleet.keeper.take() else { return };
+        let Some(News { homes, revoked, let_go }) = fleet.registry.take() else { return };
         let newly_revoked: Vec<String> = revoked.difference(&fleet.revoked).cloned().collect();
         fleet.revoked = revoked.as_ref().clone();
         let listed: BTreeMap<&str, &Home> = homes.iter().map(|home| (home.name.as_str(), home)).collect();

@@ -246,7 +246,8 @@ impl<P: Clone> Proxy<P> {
             pacer.wait_ends = Instant::MAX;
             pacer.unvisited = pacer.waiting.len();
         }
-        if pacer.unvisited > 0 && pacer.visit_at <= now {
+        let visits = pacer.unvisited > 0 && pacer.visit_at <= now;
+        if visits {
             turns = pacer.unvisited.min(MAX_TURNS);
             pacer.unvisited -= turns;
             pacer.visit_at = if pacer.unvisited > 0 { now + TURNS_PAUSE } else { now };
@@ -262,8 +263,8 @@ impl<P: Clone> Proxy<P> {
                 pacing::send_or_wait(flow, shared, now);
             });
             first_stays |= pacing::end_turn(&mut self.shared.pacer);
-            if first_stays && turns <= TURNS {
-                // What there is, is the first one's: the next would find none.
+            if first_stays && !visits {
+                // The room that there is, is the first one's: the next would find none.
                 break;
             }
         }

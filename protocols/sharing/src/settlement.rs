@@ -17,7 +17,7 @@ mod message;
 
 pub use borrower::Borrower;
 pub use lender::Lender;
-pub use message::{Claim, Confirmation, MAX_MESSAGE_BYTES, Message, NoMessage, Proposal};
+pub use message::{Claim, MAX_MESSAGE_BYTES, Message, NoMessage, SignedCount};
 
 use crate::ledger::Carried;
 use core::fmt;

@@ -341,7 +341,7 @@ fn a_borrower_that_says_more_than_was_lent_gets_no_signature() {
         sequence: claim.sequence,
         carried: bytes(1001, 100),
     };
-    let proposal = |statement: &Statement| prismux_sharing::settlement::Proposal {
+    let proposal = |statement: &Statement| prismux_sharing::settlement::SignedCount {
         verifying: statement.borrower.verifying,
         day: statement.day,
         sequence: statement.sequence,

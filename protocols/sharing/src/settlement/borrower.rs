@@ -1,5 +1,5 @@
 //! The side for which is carried.
-use super::message::{Claim, Confirmation, Proposal};
+use super::message::{Claim, SignedCount};
 use super::{KEPT_DAYS, Refusal, SettlementCounters, beyond, greatest, is_short, least};
 use crate::calendar::Day;
 use crate::ledger::Carried;
@@ -74,13 +74,13 @@ impl Borrower {
     ///
     /// # Errors
     /// [`Refusal`]: it is not answered.
-    pub fn claim(&mut self, now: Instant, today: Day, claim: &Claim) -> Result<Proposal, Refusal> {
+    pub fn claim(&mut self, now: Instant, today: Day, claim: &Claim) -> Result<SignedCount, Refusal> {
         let proposal = self.answer(now, today, claim);
         self.counters.refused += u64::from(proposal.is_err());
         proposal
     }
 
-    fn answer(&mut self, now: Instant, today: Day, claim: &Claim) -> Result<Proposal, Refusal> {
+    fn answer(&mut self, now: Instant, today: Day, claim: &Claim) -> Result<SignedCount, Refusal> {
         if now + MAX_SAVED < self.answers_from {
             return Err(Refusal::TooSoon);
         }
@@ -113,22 +113,22 @@ impl Borrower {
         let signature = self.signer.sign(&statement);
         (self.proposed, self.repeats) = (Some((statement, signature)), 0);
         self.counters.short += u64::from(is_short(carried, claim.carried));
-        Ok(Proposal { verifying: borrower.verifying, day: claim.day, sequence, carried, signature })
+        Ok(SignedCount { verifying: borrower.verifying, day: claim.day, sequence, carried, signature })
     }
 
     /// What was proposed for a day before `day` and never confirmed, once more: the confirmation may have been lost.
-    fn proposed_before(&mut self, day: Day) -> Option<Proposal> {
+    fn proposed_before(&mut self, day: Day) -> Option<SignedCount> {
         let (statement, signature) = self.proposed.filter(|(statement, _)| statement.day < day)?;
         self.repeats = self.repeats.checked_add(1).filter(|repeats| *repeats <= MAX_REPEATS)?;
         let Statement { borrower, day, sequence, carried, .. } = statement;
-        Some(Proposal { verifying: borrower.verifying, day, sequence, carried, signature })
+        Some(SignedCount { verifying: borrower.verifying, day, sequence, carried, signature })
     }
 
     /// Takes the lender's signature.
     ///
     /// # Errors
     /// [`Refusal`]: it is of no statement that was proposed, or forged.
-    pub fn confirmed(&mut self, confirmation: &Confirmation) -> Result<Signed, Refusal> {
+    pub fn confirmed(&mut self, confirmation: &SignedCount) -> Result<Signed, Refusal> {
         let signed = self.check(confirmation);
         match signed {
             Ok(signed) => {
@@ -141,9 +141,9 @@ impl Borrower {
         signed
     }
 
-    fn check(&self, confirmation: &Confirmation) -> Result<Signed, Refusal> {
+    fn check(&self, confirmation: &SignedCount) -> Result<Signed, Refusal> {
         let (statement, by_borrower) = self.proposed.ok_or(Refusal::NotAsked)?;
-        let Confirmation { day, sequence, carried, signature: by_lender, .. } = *confirmation;
+        let SignedCount { day, sequence, carried, signature: by_lender, .. } = *confirmation;
         if (day, sequence, carried) != (statement.day, statement.sequence, statement.carried) {
             return Err(Refusal::NotAsked);
         }

@@ -1,5 +1,5 @@
 //! The side that carries.
-use super::message::{Claim, Confirmation, Proposal};
+use super::message::{Claim, SignedCount};
 use super::{KEPT_DAYS, Refusal, SettlementCounters, beyond, is_short, is_within};
 use crate::calendar::Day;
 use crate::ledger::Carried;
@@ -135,19 +135,19 @@ impl Lender {
     ///
     /// # Errors
     /// [`Refusal`]: it is not signed.
-    pub fn proposed(&mut self, proposal: &Proposal) -> Result<Confirmation, Refusal> {
+    pub fn proposed(&mut self, proposal: &SignedCount) -> Result<SignedCount, Refusal> {
         let confirmation = self.answer(proposal);
         self.counters.refused += u64::from(confirmation.is_err());
         confirmation
     }
 
-    fn answer(&mut self, proposal: &Proposal) -> Result<Confirmation, Refusal> {
+    fn answer(&mut self, proposal: &SignedCount) -> Result<SignedCount, Refusal> {
         if let Some(confirmation) = self.confirmed_before(proposal) {
             self.unanswered = 0;
             return Ok(confirmation);
         }
         let claim = self.claimed.filter(|claim| claim.day == proposal.day).ok_or(Refusal::NotAsked)?;
-        let Proposal { verifying, day, sequence, carried, signature: by_borrower } = *proposal;
+        let SignedCount { verifying, day, sequence, carried, signature: by_borrower } = *proposal;
         if self.verifying.is_some_and(|known| known != verifying) {
             return Err(Refusal::OtherKey);
         }
@@ -172,17 +172,17 @@ impl Lender {
         self.counters.short += u64::from(is_short(carried, claim.carried));
         (self.sequence, self.claimed) = (sequence, None);
         self.records.push(Record::Statement(Box::new(signed)));
-        Ok(Confirmation { verifying: self.signer.party().verifying, day, sequence, carried, signature })
+        Ok(SignedCount { verifying: self.signer.party().verifying, day, sequence, carried, signature })
     }
 
     /// The confirmation of a proposal that was signed already.
-    fn confirmed_before(&self, proposal: &Proposal) -> Option<Confirmation> {
+    fn confirmed_before(&self, proposal: &SignedCount) -> Option<SignedCount> {
         let signed = self.days.get(&proposal.day)?.signed?;
         let Statement { lender, day, sequence, carried, .. } = signed.statement;
         let is_same = (sequence, carried, signed.by_borrower)
             == (proposal.sequence, proposal.carried, proposal.signature);
         let signature = signed.by_lender;
-        is_same.then_some(Confirmation { verifying: lender.verifying, day, sequence, carried, signature })
+        is_same.then_some(SignedCount { verifying: lender.verifying, day, sequence, carried, signature })
     }
 
     /// What the borrower owes for all days that are kept, in bytes of both directions: what both have signed, and what

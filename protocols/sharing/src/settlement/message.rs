@@ -28,10 +28,10 @@ pub struct Claim {
     pub carried: Carried,
 }
 
-/// What the borrower signs.
+/// What one end signs of a day: the borrower in a proposal, and then the lender in the confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Proposal {
-    /// What the borrower's signatures are verified with.
+pub struct SignedCount {
+    /// What the sender's signatures are verified with.
     pub verifying: [u8; KEY_BYTES],
     /// The day of the claim.
     pub day: Day,
@@ -39,22 +39,7 @@ pub struct Proposal {
     pub sequence: u64,
     /// At least so much was carried.
     pub carried: Carried,
-    /// The borrower's signature of the statement.
-    pub signature: SignatureBytes,
-}
-
-/// The lender signs too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Confirmation {
-    /// What the lender's signatures are verified with.
-    pub verifying: [u8; KEY_BYTES],
-    /// The day of the statement.
-    pub day: Day,
-    /// Of the statement.
-    pub sequence: u64,
-    /// What the statement says.
-    pub carried: Carried,
-    /// The lender's signature of the statement.
+    /// The sender's signature of the statement.
     pub signature: SignatureBytes,
 }
 
@@ -64,9 +49,9 @@ pub enum Message {
     /// Lender to borrower.
     Claim(Claim),
     /// Borrower to lender.
-    Proposal(Proposal),
+    Proposal(SignedCount),
     /// Lender to borrower.
-    Confirmation(Confirmation),
+    Confirmation(SignedCount),
 }
 
 /// What is no message.
@@ -114,13 +99,9 @@ impl Message {
         let carried = Carried { forward_bytes: number()?, return_bytes: number()? };
         let message = match kind {
             CLAIM => Self::Claim(Claim { verifying, day, sequence, carried }),
-            PROPOSAL => {
-                let signature = take(&mut rest)?;
-                Self::Proposal(Proposal { verifying, day, sequence, carried, signature })
-            }
-            CONFIRMATION => {
-                let signature = take(&mut rest)?;
-                Self::Confirmation(Confirmation { verifying, day, sequence, carried, signature })
+            PROPOSAL | CONFIRMATION => {
+                let signed = SignedCount { verifying, day, sequence, carried, signature: take(&mut rest)? };
+                if kind == PROPOSAL { Self::Proposal(signed) } else { Self::Confirmation(signed) }
             }
             _ => return Err(NoMessage),
         };

@@ -1,5 +1,5 @@
 //! The thread that talks with the registry, so that packets never wait for it.
-use super::client::{Registry, Seen, Watch};
+use super::client::{Registry, Seen};
 use super::contents::{Contents, Gateway, Serving, View, steps};
 use crate::config::{Home, RegistryConfig};
 use crate::daemon::time_of_day_micros;
@@ -69,14 +69,14 @@ struct Board {
     wake: EventFd,
 }
 
-/// The side of the thread of packets.
-pub(crate) struct Keeper {
+/// The thread, as the thread of packets sees it.
+pub(crate) struct RegistryThread {
     name: String,
     board: Arc<Board>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl RegistryThread {
     /// Starts the thread.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for RegistryThread {
     /// Its entries are gone when this returns, or with the lease where the registry does not answer.
     fn drop(&mut self) {
         self.board.is_ending.store(true, Ordering::Relaxed);
@@ -208,7 +208,7 @@ impl Session {
         let keep_every = Duration::from_millis(self.config.lease_seconds() * 1000 / 3);
         let (mut kept, mut looked) = (Instant::now(), Instant::now());
         while !self.is_ending() {
-            match self.seen(&mut watch)? {
+            match watch.next(TURN)? {
                 None => {}
                 Some(Seen::Changes(at, changes)) => {
                     revision = revision.max(at);
@@ -235,10 +235,6 @@ impl Session {
             }
         }
         Ok(())
-    }
-
-    fn seen(&mut self, watch: &mut Watch) -> Result<Option<Seen>, String> {
-        watch.next(TURN)
     }
 
     /// A lease, and this gateway's entry under it.
