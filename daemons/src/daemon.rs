@@ -2,6 +2,7 @@
 //!
 //! * [`Daemon`]: the loop. [`Role`]: what proxy and member do in it. [`DaemonError`]: why a daemon cannot start, or
 //!   has to end.
+mod catch_up;
 mod error;
 mod services;
 
@@ -13,10 +14,11 @@ use crate::config::WebConfig;
 use crate::status::StatusServer;
 use crate::web::{self, Web};
 use crate::workers::Workers;
+use catch_up::CatchUp;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake, block_stop_signals};
 use prismux_linux::{capabilities, confinement, process};
-use prismux_units::{Duration, Instant};
+use prismux_units::Instant;
 use serde::Serialize;
 use std::io;
 use std::os::fd::AsFd;
@@ -31,13 +33,6 @@ const REGISTRY: Token = 4;
 const WEB: Token = 5;
 const FIRST_TUNNEL: Token = WEB + web::MAX_ADDRESSES;
 const LAST_WEB: Token = FIRST_TUNNEL - 1;
-
-/// A turn that comes so much later than its timer had not been given a processor (a busy machine, a paused one): what
-/// arrived meanwhile waits, and nobody is silent or lost who has not been listened to.
-const LATE: Duration = Duration::from_millis(20);
-/// For no longer than this it then listens before it judges, in which a full socket is read: a flood must not keep
-/// timers from running.
-const CATCH_UP: Duration = Duration::from_millis(50);
 
 /// What a daemon does with what its loop reports.
 pub trait Role: Sized {
@@ -205,8 +200,7 @@ impl<R: Role> Daemon<R> {
     pub fn run(mut self) -> Result<(), DaemonError> {
         let clock = self.event_loop.clock();
         let mut ready = Vec::new();
-        // Until when it hears what waits before it judges what is due.
-        let mut listens_until = None;
+        let mut catch_up = CatchUp::default();
         loop {
             let deadline = [self.role.deadline(), self.web.deadline()].into_iter().flatten().min();
             let wake = self.event_loop.wait(deadline, &mut ready)?;
@@ -221,10 +215,7 @@ impl<R: Role> Daemon<R> {
             }
             self.handle(&ready, woken)?;
             let now = clock.now();
-            let is_late = deadline.is_some_and(|at| woken.saturating_since(at) > LATE);
-            let until = *listens_until.get_or_insert(if is_late { woken + CATCH_UP } else { woken });
-            if ready.is_empty() || until <= now {
-                listens_until = None;
+            if catch_up.may_judge(deadline, !ready.is_empty(), now) {
                 self.role.expire(now);
                 self.web.expire(now, || self.role.report(now));
             }
