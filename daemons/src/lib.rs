@@ -50,4 +50,5 @@ pub mod tunnel;
 #[cfg(test)]
 mod unnamed;
 mod web;
+mod whole_file;
 mod workers;

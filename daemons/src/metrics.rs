@@ -121,6 +121,12 @@ fn registry(out: &mut Metrics, registry: &Value) {
         ("since_s", "registry_since_seconds", Kind::Gauge, "For how long it has, or has not"),
         ("losses", "registry_losses_total", Kind::Counter, "How often the registry was lost"),
         ("homes", "registry_homes", Kind::Gauge, "Homes that the registry lets in"),
+        (
+            "known_as_of",
+            "registry_known_timestamp_seconds",
+            Kind::Gauge,
+            "Of when that is, in seconds since 1970",
+        ),
         ("malformed_entries", "registry_malformed_entries", Kind::Gauge, "Entries that make no sense"),
     ] {
         out.value(metric, kind, help, &[], &registry[key], 1.0);

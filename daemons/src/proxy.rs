@@ -149,7 +149,7 @@ impl Role for Proxy {
         let peers = config.peers.iter().map(|peer| (peer.home.is_some(), &peer.public_key.0));
         let borrowing = Borrowing::open(keys.as_ref(), peers, &accounts_of(&config));
         let revoked = Revoked::of_daemon(&accounts_of(&config))?;
-        let fleet = Fleet::start(&config, wakes)?;
+        let fleet = Fleet::start(&config, &accounts_of(&config), wakes)?;
         let mut proxy = Self {
             inner_mtu_bytes,
             receivers,

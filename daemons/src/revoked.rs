@@ -1,9 +1,8 @@
 //! Keys whose rights an operator has taken away, kept in a file: a daemon that starts again knows them.
 use crate::daemon::DaemonError;
+use crate::whole_file;
 use prismux_sealed::PublicKey;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The keys, and whose they are.
@@ -96,12 +95,8 @@ impl Revoked {
         if let Some(folder) = self.file.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let new = self.file.with_extension("revoked.new");
-        let mut out = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
         let lines: String = self.keys.iter().map(|(owner, key)| format!("{owner} {key}\n")).collect();
-        out.write_all(lines.as_bytes())?;
-        out.sync_all()?;
-        std::fs::rename(new, &self.file)
+        whole_file::replace_on_disk(&self.file, &lines)
     }
 }
 

@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Ports of the homes, from the first.
 const FIRST_PORT: u16 = 51820;
@@ -49,8 +49,26 @@ impl Fleet {
         }
         let fleet = Self { network, gateways };
         fleet.network.server.run("sh /etc/start-etcd");
+        fleet.let_only_users_in();
         fleet.write_files();
         fleet
+    }
+
+    /// Users of etcd, as the guide has them.
+    fn let_only_users_in(&self) {
+        let server = &self.network.server;
+        wait_for("etcd listens", || server.try_run("etcdctl endpoint health").0);
+        for words in [
+            "user add prismux:registry-password",
+            "role add prismux",
+            "role grant-permission prismux --prefix=true readwrite prismux/",
+            "user grant-role prismux prismux",
+            "user add root:root-password",
+            "user grant-role root root",
+            "auth enable",
+        ] {
+            server.run(&format!("env ETCDCTL_API=3 etcdctl {words}"));
+        }
     }
 
     /// The gateways share their key, and say where they are.
@@ -70,9 +88,11 @@ impl Fleet {
                 "role = \"gateway\"\nendpoint = \"192.0.2.1:{FIRST_PORT}\"\nprivate_key_file = \
                  \"/etc/prismux/key\"\n\n[registry]\nendpoints = [\"192.0.2.1:2379\"]\nallow_plain = true\nname = \
                  \"gateway-{n}\"\naddress = \"10.0.{n}.2\"\nnetwork = [\"10.77.0.0/16\"]\nports = {PORTS}\nlease = \
-                 \"2 s\"\n"
+                 \"2 s\"\nuser = \"prismux\"\npassword_file = \"/etc/prismux/registry.password\"\n"
             );
             machine.append("/etc/prismux/gateway.toml", &text);
+            machine.append("/etc/prismux/registry.password", "registry-password\n");
+            machine.run("chmod 600 /etc/prismux/registry.password");
         }
     }
 
@@ -213,8 +233,10 @@ fn taken_over(fleet: &Fleet) {
 }
 
 fn malformed(fleet: &Fleet) {
-    let put = |key: &str| format!("etcdctl --endpoints http://127.0.0.1:2379 put prismux/{key} {{nonsense");
-    fleet.network.server.run(&format!("env ETCDCTL_API=3 {}", put("homes/bad")));
+    let server = &fleet.network.server;
+    let put = "etcdctl put prismux/homes/bad {nonsense";
+    assert!(!server.try_run(&format!("env ETCDCTL_API=3 {put}")).0, "strangers write nothing");
+    server.run(&format!("env ETCDCTL_API=3 {put} --user prismux:registry-password"));
     wait_for("it is counted", || (0..2).all(|n| fleet.registry(n)["malformed_entries"] == 1));
 }
 
@@ -248,9 +270,36 @@ fn registry_away(fleet: &Fleet) {
     wait_for("both have noticed", || (0..2).all(|n| fleet.registry(n)["connected"] == false));
     let before = transfer.arrived();
     wait_for("the download goes on", || transfer.arrived() > before + 500_000);
+    transfer.finish();
+    begins_without_the_registry(fleet);
     fleet.network.server.run("sh /etc/start-etcd");
     wait_for("both are back", || (0..2).all(|n| fleet.registry(n)["connected"] == true));
     wait_for("the registry says where it is", || fleet.serving().is_some());
-    transfer.finish();
-    assert!((0..2).all(|n| fleet.registry(n)["losses"].as_u64() >= Some(1)));
+    wait_for("what is known is of now", || {
+        let page = (0..2).map(|n| fleet.registry(n));
+        page.into_iter().all(|registry| registry["known_as_of"].as_u64() > Some(unix_seconds() - 60))
+    });
+}
+
+/// Killed and started again while nobody tells it which homes there are, a gateway knows them.
+fn begins_without_the_registry(fleet: &Fleet) {
+    let up = |n: usize| {
+        let page = page(&fleet.gateways[n]);
+        page["links"].as_array().unwrap().iter().any(|link| link["up"] == true)
+    };
+    let at = (0..2).find(|&n| up(n)).expect("the home is at one of them");
+    assert!(fleet.registry(at)["losses"].as_u64() >= Some(1));
+    let pid = page(&fleet.gateways[at])["pid"].to_string();
+    fleet.gateways[at].run(&format!("kill -KILL {pid}"));
+    let start = Instant::now();
+    fleet.gateways[at].run("prismux up --detach");
+    wait_for("packets pass", || fleet.reaches());
+    println!("begun without the registry: packets pass {} ms after the kill", start.elapsed().as_millis());
+    let registry = fleet.registry(at);
+    assert_eq!((&registry["connected"], &registry["homes"]), (&Value::Bool(false), &Value::from(2)));
+    assert!(registry["known_as_of"].as_u64() > Some(unix_seconds() - 600), "{registry}");
+}
+
+fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }

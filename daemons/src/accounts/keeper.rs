@@ -1,5 +1,6 @@
 //! A file of lines, and the thread that adds to it.
-use std::fs::{self, File, OpenOptions};
+use crate::whole_file::replace_on_disk;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ impl Keeper {
         if torn_lines > 0 {
             tracing::warn!(torn_lines, file = %file.display(), "{what} have lines that were torn, and are left out");
         }
-        replace(&file, &whole)?;
+        replace_on_disk(&file, &whole)?;
         Ok((content, Self { file, what, added_lines: 0, writing: None, is_lost: false }))
     }
 
@@ -75,7 +76,17 @@ impl Keeper {
             self.added_lines = 0;
         }
         let file = self.file.clone();
-        let write = move || if is_long { replace(&file, &text) } else { append(&file, &text) };
+        self.write(move || if is_long { replace_on_disk(&file, &text) } else { append(&file, &text) });
+    }
+
+    /// Has the whole written anew: not while [`Keeper::is_writing`].
+    pub fn replace(&mut self, text: String) {
+        self.finish();
+        let file = self.file.clone();
+        self.write(move || replace_on_disk(&file, &text));
+    }
+
+    fn write(&mut self, write: impl FnOnce() -> io::Result<()> + Send + 'static) {
         match std::thread::Builder::new().name(self.what.to_owned()).spawn(write) {
             Ok(writing) => self.writing = Some(writing),
             Err(error) => self.failed(&error),
@@ -107,14 +118,4 @@ impl Drop for Keeper {
 fn append(file: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600).open(file)?.write_all(text.as_bytes())
-}
-
-/// Whole or not at all, however this ends.
-fn replace(file: &Path, text: &str) -> io::Result<()> {
-    let mut new = file.as_os_str().to_owned();
-    new.push(".new");
-    let mut out: File = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    out.write_all(text.as_bytes())?;
-    out.sync_all()?;
-    fs::rename(new, file)
 }

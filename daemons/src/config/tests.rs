@@ -345,7 +345,7 @@ fn mistakes_in_the_files_of_homes_and_gateways_have_a_place_and_a_remedy() {
             "home.toml:39:",
             "invalid socket address",
         ),
-        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:28:", "no member's name"),
+        (gateway("name = \"house\"", "name = \"the house\""), "gateway.toml:36:", "no member's name"),
         (gateway("addresses = [\"10.77.0.2\"]", "addresses = []"), "gateway.toml:", "needs addresses"),
         (gateway("[[homes]]", two_homes), "gateway.toml:", "needs addresses and 1 to 8 public_keys"),
     ] {

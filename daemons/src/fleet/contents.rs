@@ -94,6 +94,12 @@ impl Contents {
         }
     }
 
+    /// Homes and revocations: what outlives the gateways.
+    pub fn lasting(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lasts = |key: &str| key.starts_with("homes/") || key.starts_with("revoked/");
+        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str())).filter(move |(key, _)| lasts(key))
+    }
+
     /// What they mean in a fleet whose homes have addresses of `network`.
     pub fn view(&self, network: &[Prefix]) -> View {
         let mut view = View::default();

@@ -1,11 +1,13 @@
 //! The thread that talks with the registry, so that packets never wait for it.
 use super::client::{Registry, Seen};
 use super::contents::{Contents, Gateway, Serving, View, steps};
+use super::kept::{self, Kept};
 use crate::config::{Home, RegistryConfig};
 use crate::daemon::time_of_day_micros;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use prismux_linux::{capabilities, confinement};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +31,8 @@ pub(crate) struct News {
     pub revoked: Arc<BTreeSet<String>>,
     /// Homes that another gateway has taken over.
     pub let_go: BTreeSet<String>,
+    /// What to keep in the file, where that has changed.
+    pub to_keep: Option<String>,
 }
 
 /// What status pages say of the registry.
@@ -44,6 +48,8 @@ pub(crate) struct RegistryReport {
     pub losses: u64,
     /// Homes that it lists.
     pub homes: usize,
+    /// Of when that is, in seconds since 1970; `None` where nothing is known.
+    pub known_as_of: Option<u64>,
     /// Entries that make no sense.
     pub malformed_entries: usize,
     /// Why it does not answer.
@@ -56,6 +62,8 @@ struct State {
     since: Instant,
     losses: u64,
     homes: usize,
+    /// When the registry was heard last.
+    as_of: Option<u64>,
     malformed: usize,
     error: Option<String>,
 }
@@ -77,17 +85,18 @@ pub(crate) struct RegistryThread {
 }
 
 impl RegistryThread {
-    /// Starts the thread.
+    /// Starts the thread. `kept` is the text of the file, for as long as the registry has not been heard.
     ///
     /// # Errors
     /// The password's file, or the system, gives nothing.
-    pub fn start(config: &RegistryConfig) -> io::Result<Self> {
+    pub fn start(config: &RegistryConfig, kept: &str) -> io::Result<Self> {
         let registry = Registry::new(config).map_err(io::Error::other)?;
         let state = State {
             is_connected: false,
             since: Instant::now(),
             losses: 0,
             homes: 0,
+            as_of: None,
             malformed: 0,
             error: None,
         };
@@ -107,6 +116,10 @@ impl RegistryThread {
             lease: None,
             claimed: BTreeSet::new(),
             since: BTreeMap::new(),
+            kept: kept::read(kept, &config.prefix).unwrap_or_else(|why| {
+                tracing::warn!(why, "what was kept of the registry cannot be used");
+                None
+            }),
         };
         let thread = std::thread::Builder::new().name("registry".to_owned()).spawn(move || session.live())?;
         Ok(Self { name: config.name.clone(), board, thread: Some(thread) })
@@ -138,6 +151,7 @@ impl RegistryThread {
             since_s: state.since.elapsed().as_secs_f64(),
             losses: state.losses,
             homes: state.homes,
+            known_as_of: if state.is_connected { Some(now_s()) } else { state.as_of },
             malformed_entries: state.malformed,
             error: state.error.clone(),
         }
@@ -171,6 +185,8 @@ struct Session {
     claimed: BTreeSet<String>,
     /// What was written of those.
     since: BTreeMap<String, String>,
+    /// What it goes on with where the registry cannot be read at first.
+    kept: Option<Kept<'static>>,
 }
 
 impl Session {
@@ -201,6 +217,9 @@ impl Session {
     fn follow(&mut self) -> Result<(), String> {
         let (mut revision, entries) = self.registry.snapshot()?;
         self.contents.replace(entries);
+        // From now on it is older than what is known.
+        self.kept = None;
+        locked(&self.board.state).as_of = Some(now_s());
         self.register()?;
         self.publish();
         let mut watch = self.registry.watch(revision + 1)?;
@@ -281,7 +300,7 @@ impl Session {
             self.view.serving.remove(&home);
         }
         if !steps.let_go.is_empty() {
-            self.tell(steps.let_go);
+            self.tell(steps.let_go, false);
         }
         Ok(())
     }
@@ -301,21 +320,44 @@ impl Session {
         let is_new = (&view.homes, &view.revoked) != (&self.view.homes, &self.view.revoked);
         self.view = view;
         if is_new {
-            self.tell(BTreeSet::new());
+            self.tell(BTreeSet::new(), true);
         }
     }
 
-    fn tell(&self, let_go: BTreeSet<String>) {
+    fn tell(&self, let_go: BTreeSet<String>, is_to_keep: bool) {
+        let to_keep = is_to_keep.then(|| self.to_keep()).flatten();
         let mut news = locked(&self.board.news);
-        let before = news.take().map(|news| news.let_go).unwrap_or_default();
+        let before = news.take().unwrap_or_default();
         *news = Some(News {
             homes: Arc::new(self.view.homes.clone()),
             revoked: Arc::new(self.view.revoked.clone()),
-            let_go: before.into_iter().chain(let_go).collect(),
+            let_go: before.let_go.into_iter().chain(let_go).collect(),
+            to_keep: to_keep.or(before.to_keep),
         });
         drop(news);
         // Fails only when nobody has taken note of very many.
         let _ = self.board.wake.write(1);
+    }
+
+    /// What the file is to say.
+    fn to_keep(&self) -> Option<String> {
+        let as_of = locked(&self.board.state).as_of?;
+        let entries = self.contents.lasting().map(|(key, value)| (key.into(), value.into())).collect();
+        Some(Kept { prefix: self.config.prefix.as_str().into(), as_of, entries }.text())
+    }
+
+    /// The registry cannot be read at first: homes come in that it let in before.
+    fn use_kept(&mut self) {
+        let Some(kept) = self.kept.take() else { return };
+        locked(&self.board.state).as_of = Some(kept.as_of);
+        let text = |(key, value): (Cow<'_, str>, Cow<'_, str>)| (key.into_owned(), value.into_owned());
+        self.contents.replace(kept.entries.into_iter().map(text).collect());
+        self.publish();
+        tracing::warn!(
+            homes = self.view.homes.len(),
+            age_s = now_s().saturating_sub(kept.as_of),
+            "the registry has not been heard since this gateway began: homes come in that it let in before"
+        );
     }
 
     fn connected(&self) {
@@ -326,17 +368,25 @@ impl Session {
         }
     }
 
-    fn away(&self, why: String) {
+    fn away(&mut self, why: String) {
         let mut state = locked(&self.board.state);
-        if state.is_connected || state.error.is_none() {
-            let lost = u64::from(state.is_connected);
-            (state.is_connected, state.since, state.losses) = (false, Instant::now(), state.losses + lost);
+        let was_connected = std::mem::replace(&mut state.is_connected, false);
+        if was_connected || state.error.is_none() {
+            (state.since, state.losses) = (Instant::now(), state.losses + u64::from(was_connected));
             tracing::warn!(
                 why,
                 "the registry does not answer: going on with what is known; no new homes meanwhile"
             );
         }
+        if was_connected {
+            state.as_of = Some(now_s());
+        }
         state.error = Some(why);
+        drop(state);
+        if was_connected {
+            self.tell(BTreeSet::new(), true);
+        }
+        self.use_kept();
     }
 }
 

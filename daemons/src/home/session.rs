@@ -1,8 +1,6 @@
 //! The name of the gateway's session, kept in a file: a home that was killed and begins again registers in one round
 //! trip less. It is no secret, and a wrong one costs what none does.
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use crate::whole_file;
 use std::path::PathBuf;
 
 /// The session that the gateway was in last.
@@ -27,19 +25,10 @@ impl KnownSession {
     /// The gateway is in this session.
     pub fn note(&mut self, session: u64) {
         if std::mem::replace(&mut self.session, session) != session
-            && let Err(error) = self.write()
+            && let Err(error) = whole_file::replace(&self.file, &format!("{session}\n"))
         {
             tracing::debug!(file = %self.file.display(), %error, "the gateway's session cannot be kept");
         }
-    }
-
-    /// Whole or not at all, however this ends.
-    fn write(&self) -> io::Result<()> {
-        let new = self.file.with_extension("session.new");
-        let mut options = OpenOptions::new();
-        let mut out = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        writeln!(out, "{}", self.session)?;
-        std::fs::rename(new, &self.file)
     }
 }
 

@@ -1,10 +1,12 @@
 //! A gateway of a fleet: homes that the registry lists come and go while it runs, and which of them are served here is
 //! told.
+use crate::accounts::Keeper;
 use crate::config::{Home, ProxyConfig, SealedPeer};
 use crate::daemon::{DaemonError, Wakes};
 use crate::fleet::{RegistryReport, RegistryThread};
 use prismux_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
 
 /// How often it is told whom this gateway serves.
 pub(super) const TELL_INTERVAL: Duration = Duration::from_millis(500);
@@ -19,20 +21,51 @@ pub(super) struct Fleet {
     pub gone: HashSet<u16>,
     /// Homes without rights, whoever lists them.
     pub revoked: BTreeSet<String>,
+    /// What the registry said last, for the next start, where it can be kept.
+    kept: Option<Keeper>,
+    /// What it is to say as soon as it can be written.
+    to_keep: Option<String>,
 }
 
 impl Fleet {
-    /// Begins to ask the registry, if there is one.
+    /// Begins to ask the registry, if there is one. What it says is kept beside `accounts`.
     ///
     /// # Errors
     /// The password's file cannot be read, or the system has no thread.
-    pub fn start(config: &ProxyConfig, wakes: &Wakes<'_>) -> Result<Option<Self>, DaemonError> {
+    pub fn start(
+        config: &ProxyConfig,
+        accounts: &Path,
+        wakes: &Wakes<'_>,
+    ) -> Result<Option<Self>, DaemonError> {
         let Some(registry) = &config.registry else { return Ok(None) };
+        let file = accounts.with_extension("registry");
+        let as_it_is = |text: &str| (text.to_owned(), 0, text.to_owned());
+        let read = Keeper::open(file.clone(), "what the registry said", as_it_is);
+        let (text, kept) = match read {
+            Ok((text, keeper)) => (text, Some(keeper)),
+            Err(error) => {
+                let file = file.display();
+                tracing::warn!(%file, %error, "what the registry says cannot be kept for a start without it");
+                (String::new(), None)
+            }
+        };
         let registry =
-            RegistryThread::start(registry).map_err(|error| DaemonError::Config(error.to_string()))?;
+            RegistryThread::start(registry, &text).map_err(|error| DaemonError::Config(error.to_string()))?;
         wakes.watch_registry(registry.wake())?;
         let (present, gone, revoked) = (BTreeMap::new(), HashSet::new(), BTreeSet::new());
-        Ok(Some(Self { registry, next_told: Instant::ZERO, present, gone, revoked }))
+        let next_told = Instant::ZERO;
+        Ok(Some(Self { registry, next_told, present, gone, revoked, kept, to_keep: None }))
+    }
+
+    /// Has what the registry said written; what comes before that is done waits, and the latest counts.
+    pub fn keep(&mut self, text: Option<String>) {
+        let Some(keeper) = &mut self.kept else { return };
+        self.to_keep = text.or(self.to_keep.take());
+        if !keeper.is_writing()
+            && let Some(text) = self.to_keep.take()
+        {
+            keeper.replace(text);
+        }
     }
 
     /// Whether a key has no rights, by the registry.

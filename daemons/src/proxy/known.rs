@@ -1,8 +1,6 @@
 //! Where members were, kept in a file: a proxy that starts again calls them, and nobody else is answered unasked.
 use crate::tunnel::Peer;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use crate::whole_file;
 use std::path::PathBuf;
 
 /// Most members that are remembered, of all communities.
@@ -64,22 +62,13 @@ impl Known {
     }
 
     fn write(&mut self) {
-        if let Err(error) = self.replace_file()
+        let lines: String = self.members.iter().map(|(name, peer)| format!("{name} {peer}\n")).collect();
+        if let Err(error) = whole_file::replace(&self.file, &lines)
             && !std::mem::replace(&mut self.is_lost, true)
         {
             let file = self.file.display();
             tracing::warn!(%file, %error, "where members are cannot be kept: after a restart they have to call first");
         }
-    }
-
-    /// Whole or not at all, however this ends.
-    fn replace_file(&self) -> io::Result<()> {
-        let new = self.file.with_extension("members.new");
-        let mut options = OpenOptions::new();
-        let mut out = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        let lines: String = self.members.iter().map(|(name, peer)| format!("{name} {peer}\n")).collect();
-        out.write_all(lines.as_bytes())?;
-        std::fs::rename(new, &self.file)
     }
 }
 

@@ -101,6 +101,7 @@ impl Proxy {
     pub(super) fn tell_served(&mut self, now: Instant) {
         let Some(fleet) = self.fleet.as_mut().filter(|fleet| fleet.next_told <= now) else { return };
         fleet.next_told = now + TELL_INTERVAL;
+        fleet.keep(None);
         let is_served = |community: &&Community| community.links.members.iter().any(|member| member.up);
         let served = self.communities.iter().filter(is_served);
         fleet.registry.serves(served.filter_map(|community| community.links.home.clone()).collect());
@@ -109,7 +110,8 @@ impl Proxy {
     /// The registry has told something.
     pub(super) fn take_news(&mut self, now: Instant) {
         let Some(fleet) = &mut self.fleet else { return };
-        let Some(News { homes, revoked, let_go }) = fleet.registry.take() else { return };
+        let Some(News { homes, revoked, let_go, to_keep }) = fleet.registry.take() else { return };
+        fleet.keep(to_keep);
         let newly_revoked: Vec<String> = revoked.difference(&fleet.revoked).cloned().collect();
         fleet.revoked = revoked.as_ref().clone();
         let listed: BTreeMap<&str, &Home> = homes.iter().map(|home| (home.name.as_str(), home)).collect();
