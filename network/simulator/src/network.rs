@@ -124,18 +124,22 @@ impl Network {
     }
 
     /// Sends a packet on by the routes of `node`.
-    #[inline]
+    #[inline(always)] // A look-up between two calls.
     pub fn forward(&mut self, node: NodeId, size_bytes: u32, carried: Carried) {
         match self.routes.next(node, carried.towards) {
             Some(port) => self.send(port, size_bytes, carried),
-            None => {
-                self.counters.no_route += 1;
-                let packet = self.pool.packet(carried.packet);
-                let number = self.pool.number(carried.packet);
-                self.observe_drop(node, event::DropReason::NoRoute, (&packet, number));
-                self.pool.discard(carried.packet);
-            }
+            None => self.strand(node, carried),
         }
+    }
+
+    /// Drops a packet for which `node` has no route.
+    #[cold]
+    fn strand(&mut self, node: NodeId, carried: Carried) {
+        self.counters.no_route += 1;
+        let packet = self.pool.packet(carried.packet);
+        let number = self.pool.number(carried.packet);
+        self.observe_drop(node, event::DropReason::NoRoute, (&packet, number));
+        self.pool.discard(carried.packet);
     }
 
     /// Tells whoever wants to know.

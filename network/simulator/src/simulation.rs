@@ -118,8 +118,8 @@ impl Simulation {
         if !self.network.ports[port.index()].link.is_plain() {
             return self.take_special_port(port);
         }
-        while let Some(delivery) = self.network.next_delivery(port) {
-            if let Some(packet) = self.network.arrive(port, delivery) {
+        while let Some((packet, size_bytes)) = self.network.next_plain_arrival(port) {
+            if let Some(packet) = self.network.come_out(port, packet, size_bytes) {
                 self.deliver(packet);
             }
             if !self.network.go_on(port) {

@@ -177,6 +177,16 @@ const _: () = assert!(core::mem::offset_of!(Connection, sending) == 64, "the sec
 const _: () = assert!(core::mem::offset_of!(Connection, receiving) == 320, "five cache lines before");
 
 impl Connection {
+    /// [`Endpoint::handle_input`] of a segment that stays where it is: to move a header costs more than to read it.
+    pub fn handle_segment(&mut self, now: Instant, segment: &SegmentIn) {
+        self.counters.segments_received += 1;
+        match self.state {
+            State::Closed => self.counters.drops.closed += 1,
+            State::SynSent => self.handle_in_syn_sent(now, segment),
+            _ => self.handle_synchronised(now, segment),
+        }
+    }
+
     /// Bytes that the application adds to our stream; the host keeps them until
     /// [`TcpEvent::Acknowledged`]. Ignored once the connection is closed for sending.
     pub fn write(&mut self, bytes: u64) {
@@ -359,12 +369,7 @@ impl Endpoint for Connection {
     type Event = TcpEvent;
 
     fn handle_input(&mut self, now: Instant, segment: SegmentIn) {
-        self.counters.segments_received += 1;
-        match self.state {
-            State::Closed => self.counters.drops.closed += 1,
-            State::SynSent => self.handle_in_syn_sent(now, &segment),
-            _ => self.handle_synchronised(now, segment),
-        }
+        self.handle_segment(now, &segment);
     }
 
     fn handle_timeout(&mut self, now: Instant) {

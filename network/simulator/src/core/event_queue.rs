@@ -99,7 +99,8 @@ impl<T: Copy> EventQueue<T> {
         self.inserted
     }
 
-    #[inline]
+    /// Adds an event.
+    #[inline(never)] // Its arguments go in registers; within its callers they would not find room there.
     pub fn push(&mut self, at: Instant, target: T) {
         let event = Event { nanos: at.as_nanos(), target };
         self.inserted += 1;
@@ -153,7 +154,7 @@ impl<T: Copy> EventQueue<T> {
 
     /// Appends an event to its slot. The level is that of the highest digit in which its time differs from the
     /// current one, so a slot never mixes rounds.
-    #[inline]
+    #[inline(always)] // Called at two places, with an event that is in registers.
     fn place(&mut self, event: Event<T>) {
         let grain = event.grain();
         let difference = grain ^ self.grain;

@@ -10,11 +10,10 @@ use prismux_wire::{Ecn, FlowKey};
 
 impl Network {
     /// The next packet that has arrived through a port with a plain link, for whose next delivery every event of it is.
-    /// Then call [`Network::arrive`] and [`Network::go_on`].
+    /// With its size. Then call [`Network::come_out`] and [`Network::go_on`].
     #[inline]
-    pub fn next_delivery(&mut self, port: PortId) -> Option<Delivery<Carried>> {
-        let link = &mut self.ports[port.index()].link;
-        if link.is_plain() { link.poll_delivery(self.now) } else { None }
+    pub fn next_plain_arrival(&mut self, port: PortId) -> Option<(Carried, u32)> {
+        self.ports[port.index()].link.poll_plain(self.now)
     }
 
     /// Whether another packet has arrived through a port with a plain link. If not, the port's next event is set.
@@ -53,9 +52,8 @@ impl Network {
         None
     }
 
-    /// A packet comes out of a link.
-    #[inline(always)] // Into both loops, of plain links and of others.
-    pub fn arrive(&mut self, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
+    /// A packet comes out of a link that is not plain.
+    fn arrive(&mut self, port: PortId, delivery: Delivery<Carried>) -> Option<PacketHandle> {
         let Delivery { mut packet, size_bytes, corrupted, marked, copy, .. } = delivery;
         if copy {
             packet.packet = self.pool.duplicate(packet.packet);
@@ -66,6 +64,12 @@ impl Network {
         if marked {
             self.pool.get_mut(packet.packet).ecn = Ecn::Ce;
         }
+        self.come_out(port, packet, size_bytes)
+    }
+
+    /// A packet that is as it was comes out of a link. Returns one that is for an endpoint here.
+    #[inline(always)] // Into both loops, of plain links and of others.
+    pub fn come_out(&mut self, port: PortId, packet: Carried, size_bytes: u32) -> Option<PacketHandle> {
         if let Some(observer) = &mut self.observer {
             observer.delivered(self.now, port, size_bytes, &self.pool, packet.packet);
         }

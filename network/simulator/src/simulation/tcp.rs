@@ -11,11 +11,24 @@ impl Simulation {
     /// Hands a packet to an end of a TCP connection: the short path, while nobody checks the streams.
     #[inline]
     pub(crate) fn deliver_to_tcp(&mut self, pair: usize, end: usize, handle: PacketHandle) {
-        let Some((segment, stream_offset)) = self.network.pool.take_segment(handle) else {
+        let Some((segment, stream_offset)) = self.network.pool.take_plain_segment(handle) else {
+            return self.deliver_long_to_tcp(pair, end, handle);
+        };
+        let tcp = &mut self.flows.tcp[pair].ends[end];
+        let notes = tcp.receive(&mut self.network, &segment, stream_offset);
+        if !tcp.is_quiet(&notes) {
+            self.serve_tcp(pair, end, notes);
+        }
+    }
+
+    /// The same for a segment with options, which is copied in one piece.
+    #[inline(never)]
+    fn deliver_long_to_tcp(&mut self, pair: usize, end: usize, handle: PacketHandle) {
+        let Some((segment, stream_offset)) = self.network.pool.take_segment_beside(handle) else {
             return self.network.pool.discard(handle);
         };
         let tcp = &mut self.flows.tcp[pair].ends[end];
-        let notes = tcp.receive(&mut self.network, segment, stream_offset);
+        let notes = tcp.receive(&mut self.network, &segment, stream_offset);
         if !tcp.is_quiet(&notes) {
             self.serve_tcp(pair, end, notes);
         }

@@ -21,21 +21,26 @@ const REORDERING_TICKS: u32 = 1000;
 
 impl Connection {
     /// Segments in every state but CLOSED and SYN-SENT.
-    pub(super) fn handle_synchronised(&mut self, now: Instant, mut segment: SegmentIn) {
-        if self.state == State::SynReceived && !self.settle_crossed_syn(&mut segment) {
-            return;
-        }
+    pub(super) fn handle_synchronised(&mut self, now: Instant, segment: &SegmentIn) {
+        let settled;
+        let segment = if self.state == State::SynReceived {
+            let Some(without_syn) = self.settle_crossed_syn(segment) else { return };
+            settled = without_syn;
+            &settled
+        } else {
+            segment
+        };
         if self.order.is_some() {
-            self.watch_order(now, &segment);
+            self.watch_order(now, segment);
         }
-        let Some(accepted) = self.admit(now, &segment) else { return };
+        let Some(accepted) = self.admit(now, segment) else { return };
         self.timers.heard_at = now;
         if self.state == State::SynReceived {
-            self.complete_handshake(now, &segment, &accepted);
+            self.complete_handshake(now, segment, &accepted);
         }
-        self.acknowledge(now, &segment, &accepted);
+        self.acknowledge(now, segment, &accepted);
         if segment.payload_bytes > 0 || segment.header.flags.contains(TcpFlags::FIN) {
-            self.deliver(now, &segment, accepted.start);
+            self.deliver(now, segment, accepted.start);
         }
     }
 

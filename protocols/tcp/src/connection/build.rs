@@ -44,7 +44,8 @@ impl Connection {
                     header.flags |= TcpFlags::ACK;
                     header.ack = self.receiving.next_sequence();
                 }
-                self.finish(header, 0, 0, Ecn::NotEct)
+                let reset = self.finish(header, 0, 0, Ecn::NotEct);
+                self.mark(reset)
             }
         }
     }
@@ -76,10 +77,26 @@ impl Connection {
         header.window = self.receiving.window.advertise_unscaled(0);
         self.counters.syns_sent += 1;
         self.start_syn_timer(now);
-        self.finish(header, 0, 0, Ecn::NotEct)
+        let syn = self.finish(header, 0, 0, Ecn::NotEct);
+        self.mark(syn)
     }
 
+    #[inline]
     pub(super) fn build_data(&mut self, now: Instant, send: &Send) -> SegmentOut {
+        match self.order {
+            None => self.build_unmarked_data(now, send),
+            Some(_) => self.build_marked_data(now, send),
+        }
+    }
+
+    #[inline(never)]
+    fn build_marked_data(&mut self, now: Instant, send: &Send) -> SegmentOut {
+        let data = self.build_unmarked_data(now, send);
+        self.mark(data)
+    }
+
+    #[inline]
+    fn build_unmarked_data(&mut self, now: Instant, send: &Send) -> SegmentOut {
         let (start, end) = (send.range.start, send.range.end);
         let written = self.sending.written;
         let mut header = self.acknowledging(now, self.sending.initial + 1 + (start as u32));
@@ -103,6 +120,20 @@ impl Connection {
     }
 
     pub(super) fn build_ack(&mut self, now: Instant) -> SegmentOut {
+        match self.order {
+            None => self.build_unmarked_ack(now),
+            Some(_) => self.build_marked_ack(now),
+        }
+    }
+
+    #[inline(never)]
+    fn build_marked_ack(&mut self, now: Instant) -> SegmentOut {
+        let ack = self.build_unmarked_ack(now);
+        self.mark(ack)
+    }
+
+    #[inline]
+    fn build_unmarked_ack(&mut self, now: Instant) -> SegmentOut {
         let mut header = self.acknowledging(now, self.next_sequence());
         if self.agreed.sack && self.receiving.reassembly.has_news() {
             let room = if self.agreed.timestamps { BLOCKS_BESIDE_TIMESTAMPS } else { BLOCKS_ALONE };
@@ -145,9 +176,15 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn finish(&mut self, header: TcpHeader, stream_offset: u64, payload_bytes: u32, ecn: Ecn) -> SegmentOut {
         self.counters.segments_sent += 1;
-        let mut segment = SegmentOut { header, stream_offset, payload_bytes, ecn };
+        SegmentOut { header, stream_offset, payload_bytes, ecn }
+    }
+
+    /// Lets the watch of the order, where there is one, mark a segment. What builds segments for others stands apart:
+    /// it need not put them into memory that the watch could see.
+    fn mark(&mut self, mut segment: SegmentOut) -> SegmentOut {
         if let Some(order) = &mut self.order {
             order.mark(&mut segment, self.timers.syn_retransmissions);
         }

@@ -1,6 +1,6 @@
 //! Phase *choose*: what the next segment is for.
 use super::{AckNeed, Connection, SegmentOut, State};
-use crate::engine::SendLimits;
+use crate::engine::{Send, SendLimits};
 use prismux_units::Instant;
 
 impl Connection {
@@ -15,16 +15,21 @@ impl Connection {
             return Some(self.build_ack(now));
         }
         if self.state.may_transmit_data() {
-            let data = self.poll_between(now).or_else(|| self.choose_data(now));
-            if let Some(segment) = data.or_else(|| self.poll_peer(now)) {
-                return Some(segment);
+            if let Some(poll) = self.poll_between(now) {
+                return Some(poll);
+            }
+            if let Some(send) = self.choose_data(now) {
+                return Some(self.build_data(now, &send));
+            }
+            if let Some(poll) = self.poll_peer(now) {
+                return Some(poll);
             }
             self.guard_closed_window(now);
         }
         (acknowledges && self.state != State::Closed).then(|| self.build_ack(now))
     }
 
-    fn choose_data(&mut self, now: Instant) -> Option<SegmentOut> {
+    fn choose_data(&mut self, now: Instant) -> Option<Send> {
         let stream_end = self.stream_end();
         let idle = !self.has_outstanding();
         if idle && self.sending.sent_end == stream_end {
@@ -44,7 +49,7 @@ impl Connection {
         }
         self.sending.override_silly = false;
         self.sending.sent_end = self.sending.sent_end.max(send.range.end);
-        Some(self.build_data(now, &send))
+        Some(send)
     }
 
     /// The right edge as far as it is worth using (RFC 9293 section 3.8.6.2.1): room for less than a full

@@ -177,20 +177,22 @@ impl Connection {
 
     /// In SYN-RECEIVED the peer's SYN may come again: alone, because our SYN-ACK was lost, or with the ACK
     /// of our SYN, when both opened at once. The latter is turned into the ACK it stands for.
-    pub(super) fn settle_crossed_syn(&mut self, segment: &mut SegmentIn) -> bool {
+    #[cold]
+    pub(super) fn settle_crossed_syn(&mut self, segment: &SegmentIn) -> Option<SegmentIn> {
+        let mut segment = *segment;
         let header = &mut segment.header;
         if !header.flags.contains(TcpFlags::SYN) || header.seq != self.receiving.initial {
-            return true;
+            return Some(segment);
         }
         if !header.flags.contains(TcpFlags::ACK) {
             self.control = Some(Control::Syn);
-            return false;
+            return None;
         }
         header.flags = header.flags.without(TcpFlags::SYN);
         header.seq += 1;
         // Not scaled in a SYN; rounded down here until the next ACK says more.
         header.window >>= self.sending.shift;
-        true
+        Some(segment)
     }
 
     /// The ACK of our SYN arrived in SYN-RECEIVED.

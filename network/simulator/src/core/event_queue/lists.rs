@@ -32,28 +32,19 @@ impl<T> Lists<T> {
     }
 
     /// Puts `event` at the end of `list`.
-    #[inline]
+    #[inline(always)] // Called at two places, with an event that is in registers.
     pub fn append(&mut self, list: &mut List, event: Event<T>) {
-        if let Some(events) = self.all.get_mut(list.0 as usize) {
-            events.push(event);
-        } else {
-            self.begin(list, event);
+        if list.0 == List::EMPTY.0 {
+            list.0 = self.free.pop().unwrap_or_else(|| self.make());
         }
+        self.all[list.0 as usize].push(event);
     }
 
-    /// The first event of a list.
-    #[inline]
-    fn begin(&mut self, list: &mut List, event: Event<T>) {
-        match self.free.pop() {
-            Some(number) => {
-                list.0 = number;
-                self.all[number as usize].push(event);
-            }
-            None => {
-                list.0 = self.all.len() as u32;
-                self.all.push(vec![event]);
-            }
-        }
+    /// Memory for one more list.
+    #[cold]
+    fn make(&mut self) -> u32 {
+        self.all.push(Vec::new());
+        self.all.len() as u32 - 1
     }
 
     /// Empties `list`: exchanges what it holds for `emptied`, whose memory is the next to be used.

@@ -93,27 +93,41 @@ impl PacketPool {
     /// Puts a segment into the packet that `site` sends it in. Returns its length, too.
     #[inline]
     pub fn insert_segment(&mut self, now: Instant, site: &Site, segment: &SegmentOut) -> (PacketHandle, u32) {
-        let &SegmentOut { ref header, stream_offset, payload_bytes, ecn } = segment;
-        let (body, header_bytes) = match PlainSegment::of(header, stream_offset, now) {
-            Some(plain) => {
-                let options = TcpOptions { timestamps: plain.timestamps(), ..TcpOptions::default() };
-                (StoredBody::Plain(plain), TcpHeader { options, ..TcpHeader::default() }.wire_bytes())
-            }
-            None => (self.put_beside(header, stream_offset, now), header.wire_bytes()),
+        let Some(plain) = PlainSegment::of(&segment.header, segment.stream_offset, now) else {
+            return self.insert_long_segment(now, site, segment);
         };
-        let handle = self.store(Packet {
+        let options = TcpOptions { timestamps: plain.timestamps(), ..TcpOptions::default() };
+        let header_bytes = TcpHeader { options, ..TcpHeader::default() }.wire_bytes() as u32;
+        let handle = self.store_segment(StoredBody::Plain(plain), site, segment);
+        (handle, IPV4_HEADER_BYTES + header_bytes + segment.payload_bytes)
+    }
+
+    #[inline(never)]
+    fn insert_long_segment(
+        &mut self,
+        now: Instant,
+        site: &Site,
+        segment: &SegmentOut,
+    ) -> (PacketHandle, u32) {
+        let body = self.put_beside(&segment.header, segment.stream_offset, now);
+        let handle = self.store_segment(body, site, segment);
+        (handle, IPV4_HEADER_BYTES + segment.header.wire_bytes() as u32 + segment.payload_bytes)
+    }
+
+    #[inline(always)] // From registers to the packet's place.
+    fn store_segment(&mut self, body: StoredBody, site: &Site, segment: &SegmentOut) -> PacketHandle {
+        self.store(Packet {
             body,
-            payload_bytes,
+            payload_bytes: segment.payload_bytes,
             endpoint: site.peer,
             flow: site.flow,
             source: site.node,
             destination: site.peer_node,
-            ecn,
+            ecn: segment.ecn,
             encapsulated: false,
             damaged: false,
             headed: false,
-        });
-        (handle, IPV4_HEADER_BYTES + header_bytes as u32 + payload_bytes)
+        })
     }
 
     #[inline]
@@ -181,26 +195,24 @@ impl PacketPool {
         &mut self.packets[handle.0 as usize].0
     }
 
-    /// Takes out a segment that reaches its endpoint, and the stream offset of its payload; `None` for another packet.
+    /// Takes out a segment in the short form that reaches its endpoint, and the stream offset of its payload; `None`
+    /// for another packet.
     #[inline]
-    pub fn take_segment(&mut self, handle: PacketHandle) -> Option<(SegmentIn, u64)> {
+    pub fn take_plain_segment(&mut self, handle: PacketHandle) -> Option<(SegmentIn, u64)> {
         let stored = self.get(handle);
         let (payload_bytes, ecn) = (stored.payload_bytes, stored.ecn);
-        match stored.body {
-            StoredBody::Plain(plain) => {
-                self.free.push(handle);
-                Some((SegmentIn { header: plain.header(), payload_bytes, ecn }, plain.stream_offset))
-            }
-            StoredBody::Beside(index) => Some(self.take_segment_beside(handle, index)),
-            StoredBody::Datagram(_) => None,
-        }
+        let StoredBody::Plain(plain) = stored.body else { return None };
+        self.free.push(handle);
+        Some((SegmentIn { header: plain.header(), payload_bytes, ecn }, plain.stream_offset))
     }
 
-    #[cold]
-    fn take_segment_beside(&mut self, handle: PacketHandle, index: u32) -> (SegmentIn, u64) {
+    /// Takes out a segment kept beside that reaches its endpoint, and the stream offset of its payload; `None` for
+    /// another packet.
+    pub fn take_segment_beside(&mut self, handle: PacketHandle) -> Option<(SegmentIn, u64)> {
+        let StoredBody::Beside(index) = self.get(handle).body else { return None };
         let (header, stream_offset, _) = self.segments[index as usize];
         let Packet { payload_bytes, ecn, .. } = self.remove(handle);
-        (SegmentIn { header, payload_bytes, ecn }, stream_offset)
+        Some((SegmentIn { header, payload_bytes, ecn }, stream_offset))
     }
 
     /// The packet, with its body.

@@ -5,7 +5,7 @@ use crate::core::site::Site;
 use crate::flows::application::Notes;
 use crate::flows::policy::{CongestionFactory, ExtensionFactory};
 use crate::network::{Network, Target};
-use prismux_endpoint::{Deadline, Endpoint as _, Host, drive, expire};
+use prismux_endpoint::{Deadline, Host, drive, expire};
 use prismux_tcp::loss_notification::LossMarker;
 use prismux_tcp::{Connection, SegmentIn, SegmentOut, State, TcpConfig, TcpEvent, reset_for};
 use prismux_tcp_door::{Door, DoorConfig};
@@ -128,11 +128,9 @@ impl Carrier<'_> {
     fn check(&mut self) -> Option<&mut StreamCheck> {
         self.extras.as_deref_mut()?.check.as_mut()
     }
-}
 
-impl Host<Connection> for Carrier<'_> {
-    #[inline]
-    fn transmit(&mut self, now: Instant, mut segment: SegmentOut) {
+    #[inline(never)] // Few ends mark or check: the others need not move the segment for it.
+    fn transmit_with_extras(&mut self, now: Instant, mut segment: SegmentOut) {
         if let Some(Extras { marker, check, .. }) = self.extras.as_deref_mut() {
             if let Some(marker) = marker {
                 marker.mark(&mut segment.header);
@@ -142,6 +140,16 @@ impl Host<Connection> for Carrier<'_> {
             }
         }
         self.network.inject_segment(self.site, &segment);
+    }
+}
+
+impl Host<Connection> for Carrier<'_> {
+    #[inline]
+    fn transmit(&mut self, now: Instant, segment: SegmentOut) {
+        match self.extras {
+            None => self.network.inject_segment(self.site, &segment),
+            Some(_) => self.transmit_with_extras(now, segment),
+        }
     }
 
     #[inline]
@@ -221,10 +229,10 @@ impl TcpEndpoint {
 
     /// A segment has arrived.
     #[inline(always)] // Nearly every packet of most experiments comes this way.
-    pub fn receive(&mut self, network: &mut Network, segment: SegmentIn, stream_offset: u64) -> Notes {
+    pub fn receive(&mut self, network: &mut Network, segment: &SegmentIn, stream_offset: u64) -> Notes {
         match &mut self.connection {
-            Some(connection) => connection.handle_input(network.now, segment),
-            None => return self.receive_closed(network, &segment),
+            Some(connection) => connection.handle_segment(network.now, segment),
+            None => return self.receive_closed(network, segment),
         }
         self.drain(network, stream_offset)
     }

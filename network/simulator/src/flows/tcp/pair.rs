@@ -64,7 +64,7 @@ impl Flow for TcpPair {
         if context.checks {
             self.refresh_check(end);
         }
-        let notes = self.ends[end].receive(context.network, segment, stream_offset);
+        let notes = self.ends[end].receive(context.network, &segment, stream_offset);
         if !self.ends[end].is_quiet(&notes) {
             self.serve(context, end, notes);
         }
