@@ -29,6 +29,7 @@ mod poll;
 mod polling;
 mod reassembly;
 mod receive_window;
+mod receiving;
 mod segment;
 mod state;
 mod timeouts;
@@ -51,13 +52,12 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use clock::Clock;
 use event::Events;
-use metrics::Counters;
+use metrics::{Counters, Traffic};
 use polling::Polling;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_units::Instant;
 use prismux_wire::{HandoffNotice, SeqNumber};
-use reassembly::Reassembly;
-use receive_window::ReceiveWindow;
+use receiving::Receiving;
 use timers::Timers;
 
 /// Our direction: what the application gave and what the peer allows.
@@ -88,32 +88,6 @@ struct Sending {
     override_silly: bool,
 }
 
-/// The peer's direction. A stream without holes touches its first two cache lines.
-#[derive(Debug)]
-#[repr(C, align(64))]
-struct Receiving {
-    initial: SeqNumber,
-    /// The FIN has been reached in order.
-    closed: bool,
-    /// Position of the peer's FIN, once seen.
-    fin_at: Option<u64>,
-    window: ReceiveWindow,
-    // Last, because its own last fields are seldom touched.
-    reassembly: Reassembly,
-}
-
-impl Receiving {
-    /// The next position expected, FIN counted.
-    fn next(&self) -> u64 {
-        self.reassembly.next() + u64::from(self.closed)
-    }
-
-    /// The next sequence number expected (RCV.NXT).
-    fn next_sequence(&self) -> SeqNumber {
-        self.initial + 1 + (self.next() as u32)
-    }
-}
-
 /// A control segment that waits for its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Control {
@@ -137,8 +111,6 @@ struct EcnState {
     echo: bool,
     /// Tell the peer that the window was reduced.
     cwr_due: bool,
-    /// Echoes below this position belong to a reduction already made.
-    reduced_until: u64,
 }
 
 /// One TCP connection, without bytes: payload is (stream offset, length).
@@ -152,34 +124,46 @@ struct EcnState {
 #[repr(C, align(64))]
 pub struct Connection {
     config: Arc<TcpConfig>,
+    order: Option<Box<dyn OrderWatch>>,
+    /// Last time our stream's acknowledgement advanced, or began to be waited for.
+    progress_at: Instant,
+    /// When an acknowledgement that is delayed leaves at the latest; [`Instant::MAX`] for none.
+    delayed_ack: Instant,
+    control: Option<Control>,
+    local_port: u16,
+    remote_port: u16,
     state: State,
     agreed: Agreed,
     acking: Acking,
-    local_port: u16,
-    remote_port: u16,
-    control: Option<Control>,
     ecn: EcnState,
-    order: Option<Box<dyn OrderWatch>>,
+    /// There is an extension.
+    extended: bool,
     // The second line.
     sending: Sending,
-    // Two lines, and what senders alone touch.
+    // The third, as far as the first deadline among the timers.
     events: Events,
-    clock: Clock,
+    traffic: Traffic,
     timers: Timers,
-    polling: Polling,
+    /// Echoes of congestion below this position belong to a reduction already made.
+    ecn_reduced_until: u64,
+    // The fifth.
     receiving: Receiving,
-    engine: Engine,
+    clock: Clock,
+    polling: Polling,
     extension: Option<Box<dyn SenderExtension>>,
     counters: Counters,
+    engine: Engine,
 }
 
 const _: () = assert!(core::mem::offset_of!(Connection, sending) == 64, "the second cache line");
-const _: () = assert!(core::mem::offset_of!(Connection, receiving) == 320, "five cache lines before");
+const _: () = assert!(core::mem::offset_of!(Connection, events) == 128, "the third cache line");
+const _: () = assert!(core::mem::offset_of!(Connection, timers) == 176, "the end of the third cache line");
+const _: () = assert!(core::mem::offset_of!(Connection, receiving) == 256, "the fifth cache line");
 
 impl Connection {
     /// [`Endpoint::handle_input`] of a segment that stays where it is: to move a header costs more than to read it.
     pub fn handle_segment(&mut self, now: Instant, segment: &SegmentIn) {
-        self.counters.segments_received += 1;
+        self.traffic.segments_received += 1;
         match self.state {
             State::Closed => self.counters.drops.closed += 1,
             State::SynSent => self.handle_in_syn_sent(now, segment),
@@ -318,7 +302,7 @@ impl Connection {
 
     /// Counters and measures so far.
     pub fn metrics(&self) -> ConnectionMetrics {
-        self.counters.metrics(self.state, self.engine.metrics())
+        self.counters.metrics(self.state, self.traffic, self.engine.metrics())
     }
 
     /// Switches this connection was made with.
@@ -356,6 +340,7 @@ impl Connection {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.timers = Timers::NONE;
+            self.delayed_ack = Instant::MAX;
             self.acking.need = AckNeed::None;
             self.control = None;
             self.events.closed();
@@ -382,7 +367,7 @@ impl Endpoint for Connection {
 
     #[inline]
     fn poll_event(&mut self) -> Option<TcpEvent> {
-        self.events.pop()
+        self.events.pop(self.receiving.reassembly.next(), self.stream_acked())
     }
 
     #[inline]

@@ -34,7 +34,7 @@ impl Connection {
             self.watch_order(now, segment);
         }
         let Some(accepted) = self.admit(now, segment) else { return };
-        self.timers.heard_at = now;
+        self.timers.hear(now);
         if self.state == State::SynReceived {
             self.complete_handshake(now, segment, &accepted);
         }
@@ -194,7 +194,6 @@ impl Connection {
     pub(super) fn start_time_wait(&mut self, now: Instant) {
         let linger: Duration = self.config.time_wait;
         self.state = State::TimeWait;
-        self.timers.stop_sending();
-        self.timers.linger_until = now + linger;
+        self.timers.linger(now + linger);
     }
 }

@@ -13,7 +13,7 @@ impl Connection {
         let window_changed = self.update_send_window(header.window, accepted);
         let advanced = accepted.ack > self.sending.acknowledged;
         let sack = self.agreed.sack && !header.options.sack.is_empty();
-        let handoff = header.options.handoff.is_some() && self.extension.is_some();
+        let handoff = header.options.handoff.is_some() && self.extended;
         if !advanced && !sack && !handoff && !self.has_outstanding() {
             return;
         }
@@ -47,9 +47,9 @@ impl Connection {
             ack.rtt_from_timestamp = self.clock.elapsed(now, timestamps.echo);
         }
         ack.marked = echo;
-        if echo && ack.cumulative >= self.ecn.reduced_until {
+        if echo && ack.cumulative >= self.ecn_reduced_until {
             ack.ecn_echo = true;
-            self.ecn.reduced_until = self.sending.sent_end;
+            self.ecn_reduced_until = self.sending.sent_end;
         }
         let outcome = self.engine.on_ack(now, &ack);
         // Whatever the reason of the reduction (RFC 3168 section 6.1.2).
@@ -59,8 +59,8 @@ impl Connection {
 
     fn advance_acknowledged(&mut self, now: Instant, ack: u64) {
         self.sending.acknowledged = ack;
-        self.timers.progress_at = now;
-        self.events.acknowledged(ack.min(self.sending.written));
+        self.progress_at = now;
+        self.events.acknowledged();
         if self.sending.fin && ack == self.stream_end() {
             match self.state {
                 State::FinWait1 => self.state = State::FinWait2,

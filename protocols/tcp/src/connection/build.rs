@@ -26,7 +26,7 @@ impl Connection {
             }
             Control::Echo { ack, marked } => {
                 let (need, segments) = (self.acking.need, self.acking.segments);
-                let timer = self.timers.delayed_ack;
+                let timer = self.delayed_ack;
                 let mut segment = self.build_ack(now);
                 segment.header.ack = ack;
                 segment.header.flags = TcpFlags::ACK;
@@ -35,7 +35,7 @@ impl Connection {
                 }
                 // What came since is not acknowledged yet.
                 (self.acking.need, self.acking.segments) = (need, segments);
-                self.timers.delayed_ack = timer;
+                self.delayed_ack = timer;
                 segment
             }
             Control::Reset { seq, with_ack } => {
@@ -143,7 +143,7 @@ impl Connection {
         } else {
             self.receiving.reassembly.forget_duplicate();
         }
-        self.counters.pure_acks_sent += 1;
+        self.traffic.pure_acks_sent += 1;
         self.finish(header, 0, 0, Ecn::NotEct)
     }
 
@@ -155,14 +155,14 @@ impl Connection {
         header.window = self.receiving.window.advertise(next);
         if self.agreed.timestamps {
             header.options.timestamps = Some(self.clock.stamp(now));
+            self.clock.note_ack_sent(next);
         }
         if self.ecn.echo {
             header.flags |= TcpFlags::ECE;
         }
-        self.clock.note_ack_sent(next);
         self.acking.need = AckNeed::None;
         self.acking.segments = 0;
-        self.timers.delayed_ack = Instant::MAX;
+        self.delayed_ack = Instant::MAX;
         header
     }
 
@@ -178,7 +178,7 @@ impl Connection {
 
     #[inline]
     fn finish(&mut self, header: TcpHeader, stream_offset: u64, payload_bytes: u32, ecn: Ecn) -> SegmentOut {
-        self.counters.segments_sent += 1;
+        self.traffic.segments_sent += 1;
         SegmentOut { header, stream_offset, payload_bytes, ecn }
     }
 

@@ -43,9 +43,11 @@ impl Connection {
         };
         let send = self.engine.poll_send(now, &limits)?;
         self.engine.on_sent(now, &send);
-        self.polling.data_left(send.length());
+        if self.is_polled() {
+            self.polling.data_left(send.length());
+        }
         if idle {
-            self.timers.progress_at = now;
+            self.progress_at = now;
         }
         self.sending.override_silly = false;
         self.sending.sent_end = self.sending.sent_end.max(send.range.end);
@@ -72,7 +74,7 @@ impl Connection {
     /// when it opens (RFC 9293 section 3.8.6.1).
     fn guard_closed_window(&mut self, now: Instant) {
         let waiting = !self.has_outstanding() && self.sending.sent_end < self.stream_end();
-        if waiting && self.timers.persist == Instant::MAX {
+        if waiting && self.timers.persist() == Instant::MAX {
             self.start_persist(now);
         }
     }

@@ -14,15 +14,16 @@ pub(super) struct Clock {
     tick: Duration,
     /// TS.Recent: the value to echo.
     recent: u32,
-    /// When `recent` was taken; `None` before the first.
-    recent_at: Option<Instant>,
+    /// When `recent` was taken; [`Instant::MAX`] before the first. An option would make the connection's own be told
+    /// by it, which lies among what is seldom touched.
+    recent_at: Instant,
     /// Last.ACK.sent, as a position of the peer's stream.
     acknowledged: u64,
 }
 
 impl Clock {
     pub(super) const fn new(offset: u32, tick: Duration) -> Self {
-        Self { offset, tick, recent: 0, recent_at: None, acknowledged: 0 }
+        Self { offset, tick, recent: 0, recent_at: Instant::MAX, acknowledged: 0 }
     }
 
     /// TSval at `now`; never zero soon after the start, since some peers take a zero echo for none.
@@ -43,17 +44,17 @@ impl Clock {
     /// How far the peer's clock would run back, in its ticks, if `value` were accepted; `None` when it
     /// does not (RFC 7323 section 5.3, R1).
     pub(super) fn lag(&self, now: Instant, value: u32) -> Option<u32> {
-        let known = self.recent_at.filter(|&at| now - at < OUTDATED).is_some();
+        let known = self.recent_at < Instant::MAX && now - self.recent_at < OUTDATED;
         let lag = self.recent.wrapping_sub(value);
         (known && lag != 0 && lag < 1 << 31).then_some(lag)
     }
 
     /// Takes `value` from a segment that starts at `position` as the one to echo, if it is due.
     pub(super) fn update(&mut self, now: Instant, value: u32, position: u64) {
-        let newer = self.recent_at.is_none() || self.lag(now, value).is_none();
+        let newer = self.recent_at == Instant::MAX || self.lag(now, value).is_none();
         if newer && position <= self.acknowledged {
             self.recent = value;
-            self.recent_at = Some(now);
+            self.recent_at = now;
         }
     }
 

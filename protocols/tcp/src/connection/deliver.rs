@@ -20,7 +20,7 @@ impl Connection {
         if segment.header.flags.contains(TcpFlags::FIN) {
             self.note_fin(start + i64::from(segment.payload_bytes));
         }
-        if self.receiving.fin_at == Some(self.receiving.reassembly.next()) {
+        if self.receiving.fin_at() == Some(self.receiving.reassembly.next()) {
             self.receive_fin(now);
         }
     }
@@ -55,7 +55,7 @@ impl Connection {
             let ack = self.receiving.next_sequence();
             self.control = Some(Control::Echo { ack, marked: self.ecn.echo });
             (self.acking.need, self.acking.segments) = (AckNeed::None, 0);
-            self.timers.delayed_ack = Instant::MAX;
+            self.delayed_ack = Instant::MAX;
         }
         self.ecn.echo = marked;
     }
@@ -64,7 +64,7 @@ impl Connection {
         let end = start + i64::from(segment.payload_bytes);
         let asked_before = self.acking.need;
         let receiving = &mut self.receiving;
-        let limit = receiving.fin_at.unwrap_or(u64::MAX).min(receiving.window.limit());
+        let limit = receiving.fin_at().unwrap_or(u64::MAX).min(receiving.window.limit());
         let next = receiving.reassembly.next();
         // The accept phase lets in only what ends beyond `next`, so both are non-negative from here on.
         let (first, last) = (start.max(next as i64) as u64, (end.max(0) as u64).min(limit));
@@ -100,7 +100,7 @@ impl Connection {
         match insertion {
             Insertion::Advanced { filled_gap } => {
                 let next = self.receiving.reassembly.next();
-                self.events.readable(next);
+                self.events.readable();
                 if self.config.consume_on_arrival {
                     self.receiving.window.set_read(next);
                 }
@@ -129,7 +129,7 @@ impl Connection {
             Some(delay) if acking.quick == 0 && acking.segments < 2 => {
                 if acking.need == AckNeed::None {
                     acking.need = AckNeed::Delayed;
-                    self.timers.delayed_ack = now + delay;
+                    self.delayed_ack = now + delay;
                 }
             }
             _ => {
@@ -144,8 +144,8 @@ impl Connection {
         let Ok(position) = u64::try_from(position) else { return };
         let plausible = position >= self.receiving.reassembly.highest()
             && position <= self.receiving.window.advertised().max(self.receiving.reassembly.next());
-        if self.receiving.fin_at.is_none() && plausible {
-            self.receiving.fin_at = Some(position);
+        if !self.receiving.fin_seen && plausible {
+            (self.receiving.fin_seen, self.receiving.fin_position) = (true, position);
         }
         self.acking.need = AckNeed::Now;
     }

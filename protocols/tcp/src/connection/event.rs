@@ -41,8 +41,6 @@ pub(super) struct Events {
     accepted_bytes: u32,
     accepted_segment_offset: u32,
     accepted_stream_offset: u64,
-    readable: u64,
-    acknowledged: u64,
 }
 
 /// One bit per event, in the order of delivery.
@@ -70,14 +68,12 @@ impl Events {
         self.accepted_bytes = bytes;
     }
 
-    pub(super) fn readable(&mut self, up_to: u64) {
+    pub(super) fn readable(&mut self) {
         self.pending |= bit::READABLE;
-        self.readable = up_to;
     }
 
-    pub(super) fn acknowledged(&mut self, up_to: u64) {
+    pub(super) fn acknowledged(&mut self) {
         self.pending |= bit::ACKNOWLEDGED;
-        self.acknowledged = up_to;
     }
 
     pub(super) fn peer_closed(&mut self) {
@@ -96,7 +92,9 @@ impl Events {
         self.pending |= bit::CLOSED;
     }
 
-    pub(super) fn pop(&mut self) -> Option<TcpEvent> {
+    /// The next event; how far the peer's stream can be read and ours is acknowledged is where they stand.
+    #[inline]
+    pub(super) fn pop(&mut self, readable: u64, acknowledged: u64) -> Option<TcpEvent> {
         if self.pending == 0 {
             return None;
         }
@@ -109,8 +107,8 @@ impl Events {
                 stream_offset: self.accepted_stream_offset,
                 bytes: self.accepted_bytes,
             },
-            bit::READABLE => TcpEvent::Readable { up_to: self.readable },
-            bit::ACKNOWLEDGED => TcpEvent::Acknowledged { up_to: self.acknowledged },
+            bit::READABLE => TcpEvent::Readable { up_to: readable },
+            bit::ACKNOWLEDGED => TcpEvent::Acknowledged { up_to: acknowledged },
             bit::PEER_CLOSED => TcpEvent::PeerClosed,
             bit::RESET => TcpEvent::Reset,
             bit::TIMED_OUT => TcpEvent::TimedOut,

@@ -11,7 +11,7 @@ use prismux_wire::{HandoffNotice, TcpHeader};
 impl Connection {
     /// Lets `extension` look at every acknowledgement, for instance TCP-PRISM's report reader.
     pub fn set_extension(&mut self, extension: Box<dyn SenderExtension>) {
-        self.extension = Some(extension);
+        (self.extension, self.extended) = (Some(extension), true);
     }
 
     /// Hands the congestion window to a policy from outside, in place of the one that the configuration names.
@@ -69,13 +69,17 @@ impl Connection {
             Steering::Keep => {}
             Steering::NewPath(change) => {
                 self.engine.change_path(now, &change);
-                self.timers.progress_at = now;
+                self.progress_at = now;
             }
             Steering::Update(update) => self.engine.update_path(&update),
         }
     }
 
+    #[inline]
     fn extension_and_view(&mut self, now: Instant) -> Option<(&mut dyn SenderExtension, SenderView<'_>)> {
+        if !self.extended {
+            return None;
+        }
         let view = SenderView {
             now,
             initial_sequence: self.sending.initial,

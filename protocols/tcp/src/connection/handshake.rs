@@ -1,12 +1,13 @@
 //! Opening: SYN, SYN-ACK, simultaneous open, and what the options settle (RFC 9293 sections 3.5, 3.10.7.3).
 use super::accept::Accepted;
-use super::metrics::Counters;
+use super::metrics::{Counters, Traffic};
 use super::polling::Polling;
+use super::reassembly::Reassembly;
 use super::receive_window::{ReceiveWindow, shift_for};
 use super::timers::Timers;
 use super::{
-    AckNeed, Acking, Agreed, Clock, Connection, Control, EcnState, Events, Reassembly, Receiving, SegmentIn,
-    Sending, State,
+    AckNeed, Acking, Agreed, Clock, Connection, Control, EcnState, Events, Receiving, SegmentIn, Sending,
+    State,
 };
 use crate::config::TcpConfig;
 use crate::engine::Engine;
@@ -63,6 +64,7 @@ impl Connection {
         Self {
             engine: Engine::new(&config.engine, segment_bytes),
             extension: None,
+            extended: false,
             order: None,
             state,
             local_port,
@@ -85,7 +87,8 @@ impl Connection {
                 initial: SeqNumber(0),
                 reassembly: Reassembly::new(config.max_out_of_order_ranges),
                 window: ReceiveWindow::new(config.receive_buffer.as_u64()),
-                fin_at: None,
+                fin_position: 0,
+                fin_seen: false,
                 closed: false,
             },
             acking: Acking { need: AckNeed::None, segments: 0, quick: config.quick_ack_segments },
@@ -94,9 +97,13 @@ impl Connection {
             ecn: EcnState::default(),
             control: Some(Control::Syn),
             timers: Timers::starting(now),
+            progress_at: now,
+            delayed_ack: Instant::MAX,
+            ecn_reduced_until: 0,
             polling: Polling::default(),
             events: Events::default(),
             counters: Counters::default(),
+            traffic: Traffic::default(),
             config,
         }
     }
@@ -164,7 +171,7 @@ impl Connection {
             return;
         }
         self.learn_from_syn(now, header);
-        self.timers.heard_at = now;
+        self.timers.hear(now);
         if acks_our_syn {
             self.enter_established(now, header);
             self.acking.need = AckNeed::Now;
@@ -228,6 +235,7 @@ impl Connection {
             self.engine.on_rtt_sample(now, rtt);
         }
         self.timers.establish(now, &self.config);
+        self.progress_at = now;
         self.events.connected();
     }
 }

@@ -51,15 +51,17 @@ pub struct ConnectionMetrics {
     pub drops: DropCounters,
 }
 
-/// The counters behind [`ConnectionMetrics`], and the budget of challenge ACKs.
-///
-/// Next to a connection's hot fields: the first ones count every segment.
-#[derive(Debug, Default)]
-#[repr(C)]
-pub(super) struct Counters {
+/// Counters of what happens with every segment, next to a connection's hot fields.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Traffic {
     pub(super) segments_sent: u64,
     pub(super) pure_acks_sent: u64,
     pub(super) segments_received: u64,
+}
+
+/// The other counters behind [`ConnectionMetrics`], and the budget of challenge ACKs.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
     pub(super) duplicate_bytes_received: u64,
     pub(super) out_of_order_segments: u64,
     pub(super) syns_sent: u64,
@@ -71,13 +73,13 @@ pub(super) struct Counters {
 
 impl Counters {
     /// The snapshot, with the rest that belongs into it.
-    pub(super) fn metrics(&self, state: State, engine: EngineMetrics) -> ConnectionMetrics {
+    pub(super) fn metrics(&self, state: State, traffic: Traffic, engine: EngineMetrics) -> ConnectionMetrics {
         ConnectionMetrics {
             state,
             engine,
-            segments_sent: self.segments_sent,
-            pure_acks_sent: self.pure_acks_sent,
-            segments_received: self.segments_received,
+            segments_sent: traffic.segments_sent,
+            pure_acks_sent: traffic.pure_acks_sent,
+            segments_received: traffic.segments_received,
             duplicate_bytes_received: self.duplicate_bytes_received,
             out_of_order_segments: self.out_of_order_segments,
             syns_sent: self.syns_sent,

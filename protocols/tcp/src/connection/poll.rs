@@ -30,7 +30,7 @@ impl Connection {
             return None;
         }
         let interval = self.engine.poll_interval()?;
-        Some(self.polling.polled_at.unwrap_or(Instant::ZERO) + interval)
+        Some(self.polling.polled_at + interval)
     }
 
     /// The poll that is due an interval after the last one, whatever happened since.
@@ -47,7 +47,7 @@ impl Connection {
     }
 
     fn build_poll(&mut self, now: Instant) -> SegmentOut {
-        self.polling = Polling { polled_at: Some(now), bytes: 0 };
+        self.polling = Polling { polled_at: now, bytes: 0 };
         self.counters.probes_sent += 1;
         let mut segment = self.build_ack(now);
         // Just below what is acknowledged: below the peer's window whatever is missing there.
@@ -59,7 +59,7 @@ impl Connection {
     pub(super) fn await_poll(&mut self, now: Instant) {
         if self.acking.need == AckNeed::None {
             self.acking.need = AckNeed::Delayed;
-            self.timers.delayed_ack = now + LONGEST_SILENCE;
+            self.delayed_ack = now + LONGEST_SILENCE;
         }
     }
 }

@@ -4,7 +4,7 @@ use prismux_units::Instant;
 /// When the sender polled last, and how many bytes have left since.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Polling {
-    pub(super) polled_at: Option<Instant>,
+    pub(super) polled_at: Instant,
     pub(super) bytes: u64,
 }
 

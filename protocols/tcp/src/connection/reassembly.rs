@@ -1,5 +1,6 @@
 //! What has arrived: the in-order prefix and the ranges beyond it (RFC 9293 section 3.10.7.4, seventh
 //! check), and the SACK and DSACK blocks that describe them (RFC 2018, RFC 2883).
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::ops::Range;
 use prismux_wire::{SackBlock, SackBlocks, SeqNumber};
@@ -32,18 +33,27 @@ const RECENT: usize = SackBlocks::MAX;
 
 /// The receiver's picture of the peer's stream.
 ///
-/// In the order of use: a stream without holes touches only the first fields.
+/// What only holes and duplicates need is kept apart: a stream without them takes a third of a cache line.
 #[derive(Debug, Clone, Default)]
-#[repr(C)]
 pub(super) struct Reassembly {
     next: u64,
-    /// Disjoint, not adjacent, ascending, all beyond `next`.
+    apart: Option<Box<Apart>>,
+    max_ranges: u32,
+    /// There are ranges beyond `next`.
+    gap: bool,
+    /// There is a duplicate to report.
+    repeated: bool,
+}
+
+/// What is beyond the prefix, or came twice.
+#[derive(Debug, Clone, Default)]
+struct Apart {
+    /// Disjoint, not adjacent, ascending, all beyond the prefix.
     beyond: VecDeque<Span>,
-    duplicate: Option<Span>,
+    duplicate: Span,
     /// Positions inside the ranges that changed last, newest first.
     recent: [u64; RECENT],
     recent_count: u8,
-    max_ranges: u32,
 }
 
 impl Reassembly {
@@ -58,30 +68,36 @@ impl Reassembly {
 
     /// True while bytes wait beyond a hole.
     pub(super) fn has_gap(&self) -> bool {
-        !self.beyond.is_empty()
+        self.gap
     }
 
     /// True when the next acknowledgement has more to say than its number.
     pub(super) fn has_news(&self) -> bool {
-        self.has_gap() || self.duplicate.is_some()
+        self.has_gap() || self.repeated
     }
 
     /// Nobody wants to hear of the duplicate.
     pub(super) fn forget_duplicate(&mut self) {
-        self.duplicate = None;
+        self.repeated = false;
     }
 
     /// Just after the highest position that has arrived.
     pub(super) fn highest(&self) -> u64 {
-        self.beyond.back().map_or(self.next, |span| span.end)
+        let highest = self.apart.as_ref().filter(|_| self.gap).and_then(|apart| apart.beyond.back());
+        highest.map_or(self.next, |span| span.end)
     }
 
     /// Takes in a non-empty range.
     pub(super) fn insert(&mut self, range: Range<u64>) -> Insertion {
-        if self.beyond.is_empty() && range.start == self.next {
+        if !self.has_gap() && range.start == self.next {
             self.next = range.end;
             return Insertion::Advanced { filled_gap: false };
         }
+        self.insert_out_of_order(range)
+    }
+
+    #[inline(never)]
+    fn insert_out_of_order(&mut self, range: Range<u64>) -> Insertion {
         self.note_duplicate(&range);
         if range.end <= self.next {
             return Insertion::Duplicate;
@@ -89,17 +105,18 @@ impl Reassembly {
         if range.start <= self.next {
             return self.advance(range.end);
         }
-        self.store(Span { start: range.start, end: range.end })
+        let new = Span { start: range.start, end: range.end };
+        let insertion = self.apart.get_or_insert_default().store(self.next, self.max_ranges, new);
+        self.gap |= insertion != Insertion::Overflow;
+        insertion
     }
 
     /// Bytes that arrived before although the window said nothing about them: report by DSACK.
     pub(super) fn note_duplicate(&mut self, range: &Range<u64>) {
-        let below = range.start.min(self.next)..range.end.min(self.next);
         let span = if range.start < self.next {
-            Span { start: below.start, end: below.end }
+            Span { start: range.start, end: range.end.min(self.next) }
         } else {
-            let index = self.beyond.partition_point(|span| span.end <= range.start);
-            match self.beyond.get(index) {
+            match self.apart.as_ref().and_then(|apart| apart.first_after(range.start)) {
                 Some(held) if held.start < range.end => {
                     Span { start: held.start.max(range.start), end: held.end.min(range.end) }
                 }
@@ -107,24 +124,54 @@ impl Reassembly {
             }
         };
         if span.start < span.end {
-            self.duplicate = Some(span);
+            self.apart.get_or_insert_default().duplicate = span;
+            self.repeated = true;
         }
     }
 
     fn advance(&mut self, end: u64) -> Insertion {
         let had_gap = self.has_gap();
         self.next = self.next.max(end);
-        while let Some(&Span { start, end }) = self.beyond.front() {
-            if start > self.next {
-                break;
-            }
-            self.next = self.next.max(end);
-            self.beyond.pop_front();
+        if let Some(apart) = &mut self.apart {
+            self.next = apart.join(self.next);
+            self.gap = !apart.beyond.is_empty();
         }
         Insertion::Advanced { filled_gap: had_gap }
     }
 
-    fn store(&mut self, new: Span) -> Insertion {
+    /// Up to `max` blocks for the next ACK: a duplicate first if `with_dsack`, then ranges, most recently
+    /// changed first, then others from the lowest. A duplicate is reported once.
+    pub(super) fn sack_blocks(&mut self, origin: SeqNumber, max: usize, with_dsack: bool) -> SackBlocks {
+        let repeated = core::mem::take(&mut self.repeated);
+        match &mut self.apart {
+            Some(apart) if max > 0 && (self.gap || repeated) => {
+                apart.sack_blocks(self.next, origin, max, repeated && with_dsack)
+            }
+            _ => SackBlocks::EMPTY,
+        }
+    }
+}
+
+impl Apart {
+    /// The first range that ends above `position`.
+    fn first_after(&self, position: u64) -> Option<Span> {
+        let index = self.beyond.partition_point(|span| span.end <= position);
+        self.beyond.get(index).copied()
+    }
+
+    /// Takes out the ranges that now continue the prefix, which ends at `next`. Where it ends with them.
+    fn join(&mut self, mut next: u64) -> u64 {
+        while let Some(&Span { start, end }) = self.beyond.front() {
+            if start > next {
+                break;
+            }
+            next = next.max(end);
+            self.beyond.pop_front();
+        }
+        next
+    }
+
+    fn store(&mut self, next: u64, max_ranges: u32, new: Span) -> Insertion {
         // Ranges that touch the new one are beyond[first..last].
         let first = self.beyond.partition_point(|span| span.end < new.start);
         let mut last = first;
@@ -132,7 +179,7 @@ impl Reassembly {
             last += 1;
         }
         let merged = if first == last {
-            if self.beyond.len() >= self.max_ranges as usize {
+            if self.beyond.len() >= max_ranges as usize {
                 return Insertion::Overflow;
             }
             self.beyond.insert(first, new);
@@ -144,23 +191,23 @@ impl Reassembly {
             self.beyond[first] = merged;
             self.beyond.drain(first + 1..last);
             if covered {
-                self.touch(new.start, merged);
+                self.touch(next, new.start, merged);
                 return Insertion::Duplicate;
             }
             merged
         };
-        self.touch(new.start, merged);
+        self.touch(next, new.start, merged);
         Insertion::OutOfOrder
     }
 
-    /// Makes the range around `position` the most recent one.
-    fn touch(&mut self, position: u64, range: Span) {
+    /// Makes the range around `position` the most recent one; those before `next` are no longer any.
+    fn touch(&mut self, next: u64, position: u64, range: Span) {
         let mut kept = [0; RECENT];
         kept[0] = position;
         let mut count = 1;
         for &old in &self.recent[..usize::from(self.recent_count)] {
             let same = (range.start..range.end).contains(&old);
-            if !same && old >= self.next && count < RECENT {
+            if !same && old >= next && count < RECENT {
                 kept[count] = old;
                 count += 1;
             }
@@ -171,24 +218,19 @@ impl Reassembly {
 
     /// The range that holds `position`.
     fn around(&self, position: u64) -> Option<Span> {
-        let index = self.beyond.partition_point(|span| span.end <= position);
-        self.beyond.get(index).copied().filter(|span| span.start <= position)
+        self.first_after(position).filter(|span| span.start <= position)
     }
 
-    /// Up to `max` blocks for the next ACK: a duplicate first if `with_dsack`, then ranges, most recently
-    /// changed first, then others from the lowest. A duplicate is reported once.
-    pub(super) fn sack_blocks(&mut self, origin: SeqNumber, max: usize, with_dsack: bool) -> SackBlocks {
+    /// [`Reassembly::sack_blocks`], when there are any.
+    fn sack_blocks(&mut self, next: u64, origin: SeqNumber, max: usize, with_dsack: bool) -> SackBlocks {
         let mut blocks = SackBlocks::EMPTY;
-        let duplicate = self.duplicate.take();
-        if max == 0 || (self.beyond.is_empty() && duplicate.is_none()) {
-            return blocks;
-        }
         let block =
             |span: Span| SackBlock { start: origin + span.start as u32, end: origin + span.end as u32 };
-        if let Some(span) = duplicate.filter(|_| with_dsack) {
+        if with_dsack {
+            let span = self.duplicate;
             blocks.push(block(span));
             if let Some(container) = self.around(span.start) {
-                self.touch(span.start, container);
+                self.touch(next, span.start, container);
             }
         }
         let mut reported = [Span::default(); RECENT];

@@ -7,14 +7,15 @@ const MAX_SHIFT: u8 = 14;
 /// Where our window ends, and what was told to the peer. Positions are the peer's stream positions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReceiveWindow {
-    capacity: u64,
-    shift: u8,
     /// The application has read up to here.
     read: u64,
     /// The largest right edge ever advertised.
     advertised: u64,
+    /// No window is larger than 2^30 bytes, whatever room there is.
+    capacity: u32,
     /// Smallest step of the right edge that is worth a window update.
-    step: u64,
+    step: u32,
+    shift: u8,
 }
 
 /// The smallest shift with which a window of `capacity` and its reserve fit 16 bits; none is needed, nor a reserve,
@@ -29,6 +30,7 @@ pub(super) fn shift_for(capacity: u64) -> u8 {
 impl ReceiveWindow {
     /// A window of `capacity` bytes, first advertised unscaled in a SYN.
     pub(super) fn new(capacity: u64) -> Self {
+        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
         Self { capacity, shift: 0, read: 0, advertised: 0, step: 1 }
     }
 
@@ -36,7 +38,7 @@ impl ReceiveWindow {
     pub(super) fn negotiate(&mut self, shift: u8, mss: u32) {
         self.shift = shift;
         self.capacity = self.capacity.min(0xffff << shift);
-        self.step = u64::from(mss).min(self.capacity / 2).max(1);
+        self.step = mss.min(self.capacity / 2).max(1);
     }
 
     /// Bytes a buffer must hold beyond the read position for all that [`ReceiveWindow::limit`] lets in.
@@ -45,7 +47,8 @@ impl ReceiveWindow {
     /// nobody reads from creeps beyond the capacity. Half the capacity is kept for that; where segments are
     /// so small that it does not suffice, bytes beyond are dropped and sent again later.
     pub(super) const fn buffer_bytes(&self) -> u64 {
-        if self.shift == 0 { self.capacity } else { self.capacity + self.capacity / 2 }
+        let capacity = self.capacity as u64;
+        if self.shift == 0 { capacity } else { capacity + capacity / 2 }
     }
 
     /// The last advertised right edge.
@@ -69,14 +72,14 @@ impl ReceiveWindow {
     /// The window field of a SYN, which is never scaled (RFC 7323 section 2.2).
     pub(super) fn advertise_unscaled(&mut self, next: u64) -> u16 {
         let window = self.capacity.min(0xffff);
-        self.advertised = self.advertised.max(next + window);
+        self.advertised = self.advertised.max(next + u64::from(window));
         window as u16
     }
 
     /// The right edge that the buffer would allow, if the step towards it is worthwhile.
     fn worthwhile_edge(&self) -> u64 {
-        let edge = self.read + self.capacity;
-        if edge >= self.advertised + self.step { edge } else { self.advertised }
+        let edge = self.read + u64::from(self.capacity);
+        if edge >= self.advertised + u64::from(self.step) { edge } else { self.advertised }
     }
 
     /// The window field for an ACK of `next`; remembers what it promises.
@@ -94,9 +97,10 @@ impl ReceiveWindow {
     /// True when reading has opened the window so much that the peer should hear of it at once: by two
     /// steps or half the buffer, or from nearly nothing.
     pub(super) fn update_is_due(&self, next: u64) -> bool {
-        let gain = (self.read + self.capacity).saturating_sub(self.advertised);
+        let (capacity, step) = (u64::from(self.capacity), u64::from(self.step));
+        let gain = (self.read + capacity).saturating_sub(self.advertised);
         let open = self.advertised.saturating_sub(next);
-        gain >= (2 * self.step).min(self.capacity / 2).max(1) || (open < self.step && gain >= self.step)
+        gain >= (2 * step).min(capacity / 2).max(1) || (open < step && gain >= step)
     }
 }
 

@@ -10,20 +10,15 @@ impl Connection {
         if self.state == State::Closed {
             return None;
         }
-        let timers = &self.timers;
         let mut next = self.engine.first_timer();
-        let named = [
-            (timers.delayed_ack, "delayed-ack"),
-            (timers.persist, "persist"),
-            (timers.handshake, "handshake"),
-            (timers.keep_alive, "keep-alive"),
-            (timers.linger_until, "time-wait"),
-            (self.poll_deadline().unwrap_or(Instant::MAX), "poll"),
-        ];
-        for (at, why) in named {
-            if at < next.at {
-                next = Deadline { at, why };
-            }
+        if self.delayed_ack < next.at {
+            next = Deadline { at: self.delayed_ack, why: "delayed-ack" };
+        }
+        if self.timers.first() < next.at {
+            next = Deadline { at: self.timers.first(), why: self.timers.why() };
+        }
+        if let Some(at) = self.poll_deadline().filter(|&at| at < next.at) {
+            next = Deadline { at, why: "poll" };
         }
         (next.at < Instant::MAX).then_some(next)
     }
@@ -32,27 +27,27 @@ impl Connection {
         if self.state == State::Closed {
             return;
         }
-        if self.timers.delayed_ack <= now {
-            self.timers.delayed_ack = Instant::MAX;
+        if self.delayed_ack <= now {
+            self.delayed_ack = Instant::MAX;
             self.acking.need = AckNeed::Now;
         }
         if self.engine.first_timer().at <= now {
             self.engine.on_timeout(now);
-            if now - self.timers.progress_at >= self.config.give_up_after {
+            if now - self.progress_at >= self.config.give_up_after {
                 self.give_up();
                 return;
             }
         }
-        if self.timers.handshake <= now {
+        if self.timers.handshake() <= now {
             self.retry_handshake(now);
         }
-        if self.timers.persist <= now {
+        if self.timers.persist() <= now {
             self.probe_window(now);
         }
-        if self.timers.keep_alive <= now {
+        if self.timers.keep_alive() <= now {
             self.probe_idle_peer(now);
         }
-        if self.timers.linger_until <= now {
+        if self.timers.linger_until() <= now {
             self.enter_closed();
         }
     }
@@ -68,11 +63,11 @@ impl Connection {
         let backoff = 1u64 << self.timers.syn_retransmissions.min(16);
         let wait = (engine.initial_rto * backoff).min(engine.max_rto);
         self.timers.syn_sent_at = now;
-        self.timers.handshake = now + wait;
+        self.timers.set_handshake(now + wait);
     }
 
     fn retry_handshake(&mut self, now: Instant) {
-        self.timers.handshake = Instant::MAX;
+        self.timers.set_handshake(Instant::MAX);
         if self.timers.syn_retransmissions >= self.config.syn_retries {
             self.give_up();
         } else {
@@ -93,14 +88,14 @@ impl Connection {
     pub(super) fn start_persist(&mut self, now: Instant) {
         let first = self.engine.rto().max(self.config.min_persist);
         let wait = (first * (1u64 << self.timers.persist_backoff.min(16))).min(self.config.max_persist);
-        self.timers.persist = now + wait;
+        self.timers.set_persist(now + wait);
     }
 
     /// Uses a window that was left alone as too small; asks about one that is shut. The probe carries no
     /// byte: it lies below the window, so the peer must answer with an ACK, and nothing of the stream
     /// leaves the loss detection's books.
     fn probe_window(&mut self, now: Instant) {
-        self.timers.persist = Instant::MAX;
+        self.timers.set_persist(Instant::MAX);
         if self.has_outstanding() || self.sending.sent_end == self.stream_end() {
             return;
         }
@@ -125,21 +120,21 @@ impl Connection {
     /// long the peer has really been silent.
     fn probe_idle_peer(&mut self, now: Instant) {
         let Some(probing) = self.config.keep_alive else {
-            self.timers.keep_alive = Instant::MAX;
+            self.timers.set_keep_alive(Instant::MAX);
             return;
         };
         let silent = now - self.timers.heard_at;
         if silent < probing.idle || self.has_outstanding() {
             self.timers.keep_alive_probes = 0;
             let wait = if silent < probing.idle { probing.idle - silent } else { probing.idle };
-            self.timers.keep_alive = now + wait;
+            self.timers.set_keep_alive(now + wait);
         } else if self.timers.keep_alive_probes >= probing.probes {
             let seq = self.next_sequence();
             self.give_up();
             self.control = Some(Control::Reset { seq, with_ack: true });
         } else {
             self.timers.keep_alive_probes += 1;
-            self.timers.keep_alive = now + probing.interval;
+            self.timers.set_keep_alive(now + probing.interval);
             self.control = Some(Control::Probe);
         }
     }

@@ -10,7 +10,7 @@ use super::delivery::Delivery;
 use super::interface::{Ack, AckOutcome, LossNotice, Phase, Send, SendKind, SendLimits};
 use super::path::PathChange;
 use super::scoreboard::SegmentState;
-use super::sender::Sender;
+use super::sender::{Sender, Urgent};
 use prismux_units::{Duration, Instant};
 
 /// What the two agents keep beside the scoreboard.
@@ -55,13 +55,13 @@ impl Ns2 {
 
     fn counts_pipe(&self) -> bool {
         self.sender.phase == Phase::Recovery
-            && self.sender.config.recovery == RecoveryStyle::Ns2Sack1
+            && self.sender.switches.recovery == RecoveryStyle::Ns2Sack1
             && !self.sender.notices.govern()
     }
 
     /// In a recovery begun by a notice, duplicates and reports together say exactly what is in the network.
     fn knows_pipe(&self) -> bool {
-        self.sender.phase == Phase::Recovery && self.sender.config.sack && self.sender.notices.govern()
+        self.sender.phase == Phase::Recovery && self.sender.switches.sack && self.sender.notices.govern()
     }
 
     /// `t_seqno_ - last_ack_ - 1`: sent and not acknowledged, less what a timeout set back.
@@ -102,10 +102,10 @@ impl Ns2 {
     fn allowance(&self) -> u64 {
         let window = self.window_segments() + self.agent.dup_window;
         let below_threshold = self.sender.dup_acks < self.sender.dup_threshold;
-        let newreno = self.sender.config.recovery == RecoveryStyle::Ns2NewReno;
+        let newreno = self.sender.switches.recovery == RecoveryStyle::Ns2NewReno;
         match self.sender.dup_acks {
             0 => window,
-            duplicates if below_threshold && self.sender.config.limited_transmit => {
+            duplicates if below_threshold && self.sender.switches.limited_transmit => {
                 window + u64::from(duplicates)
             }
             _ if !below_threshold && newreno => window,
@@ -114,7 +114,7 @@ impl Ns2 {
     }
 
     pub(super) fn on_sent(&mut self, now: Instant, send: &Send) {
-        let urgent = self.sender.urgent == Some(send.range.start);
+        let urgent = self.sender.urgent.position() == Some(send.range.start);
         if send.range.start >= self.sender.next {
             self.sender.board.push(send.range.start, send.length() as u32, now);
             self.sender.next = send.range.end;
@@ -126,7 +126,7 @@ impl Ns2 {
             self.sender.board.retransmit(index, now);
         }
         if urgent {
-            self.sender.urgent = None;
+            self.sender.urgent = Urgent::NONE;
         } else if self.counts_pipe() {
             self.agent.pipe += 1;
         }
@@ -152,7 +152,7 @@ impl Ns2 {
             self.sender.board.acknowledge(ack.cumulative, &mut delivery);
             self.sender.acked = ack.cumulative;
         }
-        if self.sender.config.sack && self.sender.phase != Phase::Loss {
+        if self.sender.switches.sack && self.sender.phase != Phase::Loss {
             let sent = self.selective_limit();
             for range in ack.sack.iter() {
                 self.sender.board.sack(range.start..range.end.min(sent), &mut delivery);
@@ -166,7 +166,7 @@ impl Ns2 {
         }
         let acked_segments = (self.sender.acked - acked_before).div_ceil(self.sender.mss_bytes());
         let reductions = self.sender.counters.fast_recoveries;
-        match (self.sender.config.recovery, self.sender.phase) {
+        match (self.sender.switches.recovery, self.sender.phase) {
             (RecoveryStyle::Ns2Sack1, Phase::Recovery) => self.sack1_in_recovery(now, advanced),
             _ if advanced => self.on_new_ack(now, acked_segments),
             _ if self.sender.board.is_empty() || ack.waits_for_error(advanced) => {}
@@ -318,7 +318,7 @@ impl Ns2 {
         self.sender.recovery_point = self.sender.next;
         self.sender.phase = Phase::Loss;
         self.sender.dup_acks = 0;
-        self.sender.urgent = None;
+        self.sender.urgent = Urgent::NONE;
         self.sender.notices.on_timeout(self.sender.next);
         self.sender.board.mark_all_lost(true);
         self.sender.rtt.back_off();
@@ -333,7 +333,7 @@ impl Ns2 {
 
     /// A recovery under way ends as if it were complete.
     pub(super) fn write_off(&mut self) {
-        match (self.sender.config.recovery, self.sender.phase) {
+        match (self.sender.switches.recovery, self.sender.phase) {
             (RecoveryStyle::Ns2NewReno, Phase::Recovery) => self.newreno_exit(),
             _ => {
                 self.sender.phase = Phase::Open;

@@ -15,9 +15,14 @@ const MIN_RTT_LIFETIME: Duration = Duration::from_secs(300);
 /// Largest doubling exponent; the maximum RTO bounds the result long before.
 const MAX_BACKOFF: u8 = 16;
 
-/// Smoothed RTT, its variation, the minimum, and the timeout with its back-off.
+/// Smoothed RTT, its variation, the minimum, and the timeout with its back-off. In the order of use: what every
+/// acknowledgement asks for is reckoned when it changes.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct RttEstimator {
+    /// The timeout as the timer should use it.
+    rto: Duration,
+    srtt: Option<Duration>,
     estimate: Estimate,
     /// Timeout without floor and back-off.
     base_rto: Duration,
@@ -49,7 +54,9 @@ impl RttEstimator {
             RtoStyle::Linux => Estimate::Linux(LinuxEstimate::default()),
             RtoStyle::Ticks => Estimate::Ticks(TickEstimate::new(granularity)),
         };
-        Self {
+        let mut estimator = Self {
+            rto: Duration::ZERO,
+            srtt: None,
             estimate,
             base_rto: config.initial_rto,
             min_rto: config.min_rto,
@@ -59,7 +66,24 @@ impl RttEstimator {
             min_rtt_at: Instant::ZERO,
             backoff: 0,
             held_floor: Duration::ZERO,
-        }
+        };
+        estimator.settle();
+        estimator
+    }
+
+    /// Reckons anew what is asked for most often.
+    fn settle(&mut self) {
+        let floor = match &self.estimate {
+            Estimate::Ticks(ticks) => self.min_rto.max(ticks.min_rto()),
+            _ => self.min_rto,
+        };
+        let floor = floor.max(self.held_floor);
+        self.rto = (self.base_rto.max(floor) * (1 << self.backoff)).min(self.max_rto);
+        self.srtt = match &self.estimate {
+            Estimate::Rfc6298(smoothed) | Estimate::Silence(smoothed) => smoothed.srtt(1),
+            Estimate::Linux(linux) => linux.smoothed.srtt(1),
+            Estimate::Ticks(ticks) => ticks.srtt(),
+        };
     }
 
     /// Another path: no average, no minimum, no back-off; until there are samples, and until
@@ -73,11 +97,13 @@ impl RttEstimator {
         (self.min_rtt, self.min_rtt_at) = (Duration::MAX, Instant::ZERO);
         self.backoff = 0;
         self.held_floor = floor;
+        self.settle();
     }
 
     /// The ordinary floor of the timeout applies again.
     pub(crate) fn release_floor(&mut self) {
         self.held_floor = Duration::ZERO;
+        self.settle();
     }
 
     /// Takes a sample that ends at `now`. `acked` and `next` are SND.UNA and SND.NXT (Linux counts round trips by
@@ -98,6 +124,7 @@ impl RttEstimator {
             Estimate::Ticks(ticks) => ticks.sample(now, rtt),
         };
         self.backoff = 0;
+        self.settle();
     }
 
     /// Notes an RTT for the minimum only.
@@ -109,13 +136,9 @@ impl RttEstimator {
     }
 
     /// The timeout as the timer should use it.
+    #[inline]
     pub(crate) fn rto(&self) -> Duration {
-        let floor = match &self.estimate {
-            Estimate::Ticks(ticks) => self.min_rto.max(ticks.min_rto()),
-            _ => self.min_rto,
-        };
-        let floor = floor.max(self.held_floor);
-        (self.base_rto.max(floor) * (1 << self.backoff)).min(self.max_rto)
+        self.rto
     }
 
     /// Doubles the timeout (RFC 6298 (5.5)).
@@ -124,11 +147,15 @@ impl RttEstimator {
             Estimate::Ticks(ticks) => self.backoff = ticks.back_off(self.backoff),
             _ => self.backoff = (self.backoff + 1).min(MAX_BACKOFF),
         }
+        self.settle();
     }
 
     /// Forgets the back-off.
     pub(crate) fn reset_backoff(&mut self) {
-        self.backoff = 0;
+        if self.backoff > 0 {
+            self.backoff = 0;
+            self.settle();
+        }
     }
 
     /// Doublings of the timeout.
@@ -139,6 +166,7 @@ impl RttEstimator {
     /// Forgets doublings beyond `most`.
     pub(crate) fn lower_backoff(&mut self, most: u8) {
         self.backoff = self.backoff.min(most);
+        self.settle();
     }
 
     /// The timeout without floor and back-off: what RTT samples alone make of it.
@@ -151,12 +179,9 @@ impl RttEstimator {
         self.backoff > 0
     }
 
+    #[inline]
     pub(crate) fn srtt(&self) -> Option<Duration> {
-        match &self.estimate {
-            Estimate::Rfc6298(smoothed) | Estimate::Silence(smoothed) => smoothed.srtt(1),
-            Estimate::Linux(linux) => linux.smoothed.srtt(1),
-            Estimate::Ticks(ticks) => ticks.srtt(),
-        }
+        self.srtt
     }
 
     pub(crate) fn rttvar(&self) -> Duration {

@@ -33,8 +33,9 @@ impl List {
     const EMPTY: Self = Self { head: NIL, tail: NIL };
 }
 
-/// See the module's description.
+/// See the module's description. In the order of use: what comes after `forward` few acknowledgements touch.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     ring: Vec<Segment>,
     first: Index,
@@ -43,15 +44,15 @@ pub(crate) struct Scoreboard {
     lost: List,
     in_flight: Tally,
     lost_tally: Tally,
-    sacked: Tally,
-    /// Bytes ever taken for lost.
-    lost_ever: u64,
     /// Every unsacked segment below has been judged by the duplicate threshold; see `judge`.
     judged: Index,
     /// Sacked segments at or above `judged`.
     sacked_above_judged: u32,
     /// End of the highest segment ever sacked or acknowledged (FACK).
     forward: u64,
+    sacked: Tally,
+    /// Bytes ever taken for lost.
+    lost_ever: u64,
     /// Beginning of the segment that `judge` leaves alone; beyond every segment if there is none.
     spared: u64,
 }

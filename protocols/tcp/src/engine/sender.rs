@@ -2,9 +2,13 @@
 mod freeze;
 mod heed;
 mod notices;
+mod switches;
+mod urgent;
 
 pub(super) use freeze::Freeze;
 pub(super) use notices::{Heeded, Notices};
+pub(super) use switches::Switches;
+pub(super) use urgent::Urgent;
 
 use super::config::{CongestionKind, EngineConfig};
 use super::congestion::{Bbr, Congestion, CongestionControl, Stp, Window};
@@ -41,13 +45,15 @@ pub(super) struct Sender {
     /// Recovery ends when this position is acknowledged (RFC 6675 RecoveryPoint).
     pub(super) recovery_point: u64,
     /// A retransmission due at once, whatever the window says.
-    pub(super) urgent: Option<u64>,
+    pub(super) urgent: Urgent,
     pub(super) last_sent: Instant,
+    pub(super) switches: Switches,
+    // Two lines and a half, and with the estimate's first fields three.
     pub(super) board: Scoreboard,
-    pub(super) notices: Notices,
     pub(super) rtt: RttEstimator,
-    pub(super) congestion: Congestion,
+    pub(super) notices: Notices,
     pub(super) config: EngineConfig,
+    pub(super) congestion: Congestion,
     pub(super) counters: EngineCounters,
     /// For a host that freezes congestion control and takes back reductions.
     freeze: Option<Box<Freeze>>,
@@ -75,8 +81,9 @@ impl Sender {
             dup_threshold: config.dup_threshold.max(1),
             window: Window { cwnd, ssthresh: u64::MAX, mss },
             recovery_point: 0,
-            urgent: None,
+            urgent: Urgent::NONE,
             last_sent: Instant::ZERO,
+            switches: Switches::of(&config),
             board: Scoreboard::new(),
             rtt: RttEstimator::new(&config),
             congestion: Congestion::new(&config),
@@ -110,7 +117,7 @@ impl Sender {
 
     /// As many segments have left since the last event as may.
     pub(super) fn burst_is_spent(&self) -> bool {
-        self.config.max_burst.is_some_and(|most| self.burst >= most) && !self.board.is_empty()
+        self.burst >= self.switches.max_burst && !self.board.is_empty()
     }
 
     /// Length of the next new segment that the peer's window, Nagle and silly-window avoidance allow.
@@ -133,7 +140,7 @@ impl Sender {
 
     /// A retransmission that does not wait for the window: the fast retransmit, a loss notice, a timeout.
     pub(super) fn urgent_retransmission(&mut self) -> Option<Send> {
-        let position = self.urgent?;
+        let position = self.urgent.position()?;
         let found = self.board.find(position).map(|index| *self.board.get(index));
         match found {
             Some(segment)
@@ -143,7 +150,7 @@ impl Sender {
                 Some(Send { range: segment.range(), kind: SendKind::Retransmission })
             }
             _ => {
-                self.urgent = None;
+                self.urgent = Urgent::NONE;
                 None
             }
         }
@@ -157,7 +164,7 @@ impl Sender {
             self.board.mark_all_lost(true);
         }
         self.board.mark_lost(head);
-        self.urgent = Some(self.board.get(head).start);
+        self.urgent = Urgent::at(self.board.get(head).start);
     }
 
     /// A transmission leaves at `now`, whatever it carries.
@@ -211,7 +218,7 @@ impl Sender {
         self.burst = 0;
         if self.board.is_empty() {
             self.phase = Phase::Open;
-            self.urgent = None;
+            self.urgent = Urgent::NONE;
             self.rto_at = Instant::MAX;
             // Not idle: the pause was the old path's.
             self.last_sent = now;
@@ -220,7 +227,7 @@ impl Sender {
         self.phase = Phase::Loss;
         self.recovery_point = self.next;
         self.board.mark_all_lost(sacked_too);
-        self.urgent = self.board.first_lost().map(|index| self.board.get(index).start);
+        self.urgent = self.board.first_lost().map(|index| self.board.get(index).start).into();
         self.rto_at = now + self.rtt.rto();
     }
 
@@ -239,7 +246,7 @@ impl Sender {
         self.board = Scoreboard::new();
         self.acked = self.next;
         self.recovery_point = self.next;
-        self.urgent = None;
+        self.urgent = Urgent::NONE;
         self.dup_acks = 0;
         self.rto_at = Instant::MAX;
     }

@@ -1,6 +1,6 @@
 //! Explicit loss notices: resend at once, reduce by the notice's own factor once per path and window; for an error of
 //! the link resend, and no more.
-use super::{Heeded, Sender};
+use super::{Heeded, Sender, Urgent};
 use crate::engine::congestion::CongestionControl;
 use crate::engine::interface::{LossNotice, Phase};
 use crate::engine::scoreboard::SegmentState;
@@ -17,7 +17,7 @@ impl Sender {
         }
         self.counters.loss_notices += 1;
         self.notices.note_heeded();
-        self.urgent = Some(notice.position);
+        self.urgent = Urgent::at(notice.position);
         let lawful = notice.keep.filter(|keep| keep.0 > 0);
         if self.notices.repairs_timeout(self.acked) {
             // Slow start after a timeout sends everything below anew: the window knows of these losses.
@@ -56,7 +56,7 @@ impl Sender {
         }
         self.counters.loss_notices += 1;
         self.board.spare(position);
-        self.urgent = Some(position);
+        self.urgent = Urgent::at(position);
     }
 
     /// Marks the reported segment lost. False if it is not outstanding, has arrived, or was sent again so recently
@@ -66,7 +66,7 @@ impl Sender {
         let segment = *self.board.get(index);
         match segment.state {
             SegmentState::Sacked => false,
-            SegmentState::Lost => self.urgent != Some(segment.start),
+            SegmentState::Lost => self.urgent.position() != Some(segment.start),
             SegmentState::InFlight => {
                 let soonest = self.rtt.min_rtt().unwrap_or(Duration::ZERO);
                 if segment.was_retransmitted() && now - segment.sent_at < soonest {

@@ -43,7 +43,7 @@ impl Standard {
             self.sender.board.acknowledge(ack.cumulative, &mut delivery);
             self.sender.acked = ack.cumulative;
         }
-        if self.sender.config.sack && !ack.sack.is_empty() {
+        if self.sender.switches.sack && !ack.sack.is_empty() {
             let sent = self.sender.next;
             for range in ack.sack.iter().filter(|range| range.end <= sent && range.end > ack.cumulative) {
                 self.sender.board.sack(range, &mut delivery);
@@ -133,7 +133,7 @@ impl Standard {
             }
             return;
         }
-        context.duplicate = if self.sender.config.sack {
+        context.duplicate = if self.sender.switches.sack {
             context.delivery.sacked_segments > 0
         } else {
             ack.is_pure
@@ -144,7 +144,7 @@ impl Standard {
         };
         if context.duplicate {
             self.sender.dup_acks += 1;
-            if !self.sender.config.sack && self.sender.phase != Phase::Loss {
+            if !self.sender.switches.sack && self.sender.phase != Phase::Loss {
                 let in_flight = self.sender.board.in_flight().bytes;
                 self.returned_bytes = (self.returned_bytes + self.sender.mss_bytes()).min(in_flight);
                 context.delivery.bytes += self.sender.mss_bytes();

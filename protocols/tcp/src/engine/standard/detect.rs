@@ -5,6 +5,7 @@ use super::ack_context::AckContext;
 use super::rack::WindowInputs;
 use crate::engine::interface::Phase;
 use crate::engine::scoreboard::SegmentState;
+use crate::engine::sender::Urgent;
 use core::ops::Range;
 use prismux_units::{Duration, Instant};
 
@@ -17,7 +18,7 @@ impl Standard {
         if self.sender.is_polled() {
             return self.detect_by_report(context.now);
         }
-        if !self.sender.config.sack {
+        if !self.sender.switches.sack {
             return self.detect_by_duplicates(context);
         }
         if self.sender.notices.govern() {
@@ -93,7 +94,7 @@ impl Standard {
             && !segment.was_retransmitted();
         if third || partial {
             self.sender.board.mark_lost(head);
-            self.sender.urgent = Some(segment.start);
+            self.sender.urgent = Urgent::at(segment.start);
         }
         third || partial
     }
@@ -168,7 +169,7 @@ impl Standard {
 
     /// Adapts the threshold to reordering by `distance` segments (Linux `tcp_update_reordering`).
     pub(super) fn raise_dup_threshold(&mut self, distance: u32) {
-        if self.sender.config.adaptive_reordering && self.sender.config.sack && !self.sender.config.rack {
+        if self.sender.config.adaptive_reordering && self.sender.switches.sack && !self.sender.config.rack {
             let most = self.sender.config.max_reordering.max(self.sender.config.dup_threshold);
             self.sender.dup_threshold = self.sender.dup_threshold.max(distance.min(most));
         }

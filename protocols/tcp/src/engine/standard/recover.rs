@@ -36,9 +36,9 @@ impl Standard {
         self.sender.phase = Phase::Recovery;
         self.sender.counters.fast_recoveries += 1;
         self.rescued = false;
-        if self.sender.urgent.is_none() {
+        if self.sender.urgent.position().is_none() {
             self.sender.urgent =
-                self.sender.board.first_lost().map(|index| self.sender.board.get(index).start);
+                self.sender.board.first_lost().map(|index| self.sender.board.get(index).start).into();
         }
     }
 
@@ -121,7 +121,7 @@ impl Standard {
             WindowReduction::RateHalving => {
                 self.sender.window.cwnd = self.sender.window.cwnd.min(self.sender.window.ssthresh).max(floor);
             }
-            WindowReduction::Immediate if !self.sender.config.sack => {
+            WindowReduction::Immediate if !self.sender.switches.sack => {
                 // RFC 6582 section 3.2 step 3 (1): no burst when little is in flight.
                 let flight = self.sender.board.in_flight().bytes.max(floor) + floor;
                 self.sender.window.cwnd = self.sender.window.ssthresh.min(flight).max(floor);

@@ -3,6 +3,7 @@ use super::Standard;
 use crate::engine::congestion::CongestionControl;
 use crate::engine::interface::{Phase, Send, SendKind, SendLimits};
 use crate::engine::scoreboard::{Index, SegmentState};
+use crate::engine::sender::Urgent;
 use prismux_units::Instant;
 
 impl Standard {
@@ -58,7 +59,7 @@ impl Standard {
     /// release a segment; without it, segments leave the pipe only once recovery has begun.
     fn pipe_for_new_data(&self) -> u64 {
         let pipe = self.pipe();
-        if self.sender.config.limited_transmit
+        if self.sender.switches.limited_transmit
             || self.sender.phase == Phase::Recovery
             || self.sender.phase == Phase::Loss
         {
@@ -86,7 +87,7 @@ impl Standard {
         if self.sender.phase != Phase::Recovery
             || self.rescued
             || self.sender.config.rack
-            || !self.sender.config.sack
+            || !self.sender.switches.sack
         {
             return None;
         }
@@ -160,8 +161,8 @@ impl Standard {
             return;
         }
         self.sender.counters.retransmitted_segments += 1;
-        if self.sender.urgent == Some(segment.start) {
-            self.sender.urgent = None;
+        if self.sender.urgent.position() == Some(segment.start) {
+            self.sender.urgent = Urgent::NONE;
         }
         if self.sender.phase == Phase::Recovery && segment.state == SegmentState::InFlight {
             self.rescued = true;

@@ -6,6 +6,7 @@ use super::ack_context::AckContext;
 use super::undo::Watch;
 use crate::engine::congestion::CongestionControl;
 use crate::engine::interface::Phase;
+use crate::engine::sender::Urgent;
 use prismux_units::Instant;
 
 impl Standard {
@@ -58,7 +59,7 @@ impl Standard {
     fn take_back_losses(&mut self) {
         if matches!(self.sender.phase, Phase::Recovery | Phase::Loss) {
             self.sender.board.unmark_all_lost();
-            self.sender.urgent = None;
+            self.sender.urgent = Urgent::NONE;
         }
         self.sender.phase = Phase::Open;
         self.returned_bytes = 0;

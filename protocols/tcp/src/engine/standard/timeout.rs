@@ -64,14 +64,14 @@ impl Standard {
         self.sender.window.cwnd = self.sender.mss_bytes();
         let reneged = self.sender.board.get(head).state == SegmentState::Sacked;
         self.mark_lost_after_timeout(now, reneged);
-        if self.sender.config.frto && self.sender.config.sack && first {
+        if self.sender.config.frto && self.sender.switches.sack && first {
             self.undo.watch_timeout();
         } else {
             self.undo.stop_watching_timeout();
         }
         self.sender.phase = Phase::Loss;
         self.sender.recovery_point = self.sender.next;
-        self.sender.urgent = self.sender.board.head().map(|index| self.sender.board.get(index).start);
+        self.sender.urgent = self.sender.board.head().map(|index| self.sender.board.get(index).start).into();
         self.sender.dup_acks = 0;
         self.returned_bytes = 0;
         self.sender.dup_threshold = self.sender.dup_threshold.min(self.sender.config.dup_threshold.max(1));
