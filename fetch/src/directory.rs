@@ -4,12 +4,14 @@
 //! `RESOLVE_BENEATH`): neither `..` nor a symbolic link, also not one that is exchanged at the very moment. What is
 //! no plain file is never opened.
 //!
-//! `digests`: what is known of files, computed by a thread of its own.
+//! `digests`: what is known of files, computed by a thread of its own. `list`: the list of a file's pieces.
 mod digests;
+mod list;
 
 use crate::handshake::{Identity, Refusal};
+use crate::pieces::listed_file;
 use crate::server::{Lookup, Object, Objects, Unreadable};
-use digests::{Digests, Known, Stamp};
+use digests::{Digests, Known, Stamp, Wanted};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use std::fs::{File, OpenOptions};
@@ -42,12 +44,17 @@ impl Directory {
     }
 
     fn look_up(&self, path: &str) -> Result<Lookup, Refusal> {
+        let (path, wanted) = match listed_file(path) {
+            Some(path) => (path, Wanted::Pieces),
+            None => (path, Wanted::Digest),
+        };
         let (file, stamp) = open_file(&self.root, path)?;
         self.digests.with(|digests| {
-            let Some(known) = digests.known_mut(&stamp) else {
-                return if digests.order(path, stamp) { Ok(Lookup::Preparing) } else { Err(Refusal::Busy) };
+            let Some(known) = digests.known_mut(&stamp, wanted) else {
+                return digests.order(path, stamp, wanted).map(|()| Lookup::Preparing);
             };
             match known {
+                Known::Pieces(list) => Ok(Lookup::Ready(Arc::clone(list) as Arc<dyn Object>)),
                 Known::Pending => Ok(Lookup::Preparing),
                 Known::Unreadable => Err(Refusal::Unreadable),
                 Known::Digest(digest, object) => {

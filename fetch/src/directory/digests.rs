@@ -1,8 +1,10 @@
-//! Digests of files, each computed once whatever its names: by one thread, the shortest rest first, so that a small
+//! Digests of files and lists of their pieces, each computed once whatever its names: by one thread, the shortest rest first, so that a small
 //! file never waits for a large one. A file is open only while a slice of it is hashed.
+use super::list::ListObject;
 use super::{FileObject, Weak, open_file};
 use crate::digest::Digest;
 use crate::handshake::Refusal;
+use crate::pieces::PieceHasher;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, Metadata};
@@ -19,6 +21,9 @@ const MAX_JOBS: usize = 1000;
 const SLICE_BYTES: u64 = 8 << 20;
 /// Read at once.
 const BLOCK_BYTES: usize = 1 << 18;
+
+/// Lists of pieces that are remembered: of more, those that have been made are forgotten.
+const MAX_LISTS: usize = 256;
 
 /// Which bytes a file had when it was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,37 +47,79 @@ impl Stamp {
     }
 }
 
+/// What is wanted of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Wanted {
+    /// Its digest.
+    Digest,
+    /// The list of its pieces.
+    Pieces,
+}
+
 /// What is known of a file.
 pub(super) enum Known {
-    /// Its digest is being computed.
+    /// It is being computed.
     Pending,
     /// Computing it failed.
     Unreadable,
     /// Its digest, and the file while it is served.
     Digest(Digest, Weak<FileObject>),
+    /// The list of its pieces.
+    Pieces(Arc<ListObject>),
 }
 
-/// A digest that is being computed.
+/// How far a job is.
+enum Hashing {
+    Digest(Sha256),
+    Pieces(Box<PieceHasher>),
+}
+
+impl Hashing {
+    /// `None` if the file is too long to be shared.
+    fn begin(wanted: Wanted, size: u64) -> Option<Self> {
+        Some(match wanted {
+            Wanted::Digest => Self::Digest(Sha256::new()),
+            Wanted::Pieces => Self::Pieces(Box::new(PieceHasher::new(size)?)),
+        })
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Digest(hash) => hash.update(bytes),
+            Self::Pieces(hasher) => hasher.update(bytes),
+        }
+    }
+
+    fn finish(self) -> Known {
+        match self {
+            Self::Digest(hash) => Known::Digest(Digest(hash.finalize().into()), Weak::new()),
+            Self::Pieces(hasher) => Known::Pieces(Arc::new(ListObject::new(hasher.finish()))),
+        }
+    }
+}
+
+/// A digest or a list that is being computed.
 struct Job {
     /// A name under which the file was asked for.
     path: String,
     stamp: Stamp,
-    hash: Sha256,
+    wanted: Wanted,
+    hash: Hashing,
     hashed_bytes: u64,
 }
 
 /// What is known, and what is to be done.
 #[derive(Default)]
 pub(super) struct Memory {
-    known: HashMap<Stamp, Known>,
+    known: HashMap<(Stamp, Wanted), Known>,
     /// By what is left to hash.
-    jobs: BTreeMap<(u64, Stamp), Job>,
+    jobs: BTreeMap<(u64, Stamp, Wanted), Job>,
     is_over: bool,
 }
 
 impl Memory {
-    pub(super) fn known_mut(&mut self, stamp: &Stamp) -> Option<&mut Known> {
-        self.known.get_mut(stamp)
+    pub(super) fn known_mut(&mut self, stamp: &Stamp, wanted: Wanted) -> Option<&mut Known> {
+        self.known.get_mut(&(*stamp, wanted))
     }
 
     /// Files of which anything is known.
@@ -81,25 +128,33 @@ impl Memory {
         self.known.len()
     }
 
-    /// Orders the digest of the file at `path`; false if too many are ordered.
-    pub(super) fn order(&mut self, path: &str, stamp: Stamp) -> bool {
+    /// Orders what is wanted of the file at `path`.
+    ///
+    /// # Errors
+    /// When too much is ordered, or the file is too long.
+    pub(super) fn order(&mut self, path: &str, stamp: Stamp, wanted: Wanted) -> Result<(), Refusal> {
         if self.jobs.len() >= MAX_JOBS {
-            return false;
+            return Err(Refusal::Busy);
         }
+        let hash = Hashing::begin(wanted, stamp.size).ok_or(Refusal::NotFound)?;
         if self.known.len() >= MAX_REMEMBERED {
             self.known.retain(|_, known| match known {
-                Known::Pending => true,
+                Known::Pending | Known::Pieces(_) => true,
                 Known::Unreadable => false,
                 Known::Digest(_, object) => object.strong_count() > 0,
             });
         }
-        self.known.insert(stamp, Known::Pending);
-        self.add(Job { path: path.to_string(), stamp, hash: Sha256::new(), hashed_bytes: 0 });
-        true
+        if self.known.values().filter(|known| matches!(known, Known::Pieces(_))).count() >= MAX_LISTS {
+            self.known.retain(|_, known| !matches!(known, Known::Pieces(_)));
+        }
+        self.known.insert((stamp, wanted), Known::Pending);
+        self.add(Job { path: path.to_string(), stamp, wanted, hash, hashed_bytes: 0 });
+        Ok(())
     }
 
     fn add(&mut self, job: Job) {
-        self.jobs.insert((job.stamp.size.saturating_sub(job.hashed_bytes), job.stamp), job);
+        let left = job.stamp.size.saturating_sub(job.hashed_bytes);
+        self.jobs.insert((left, job.stamp, job.wanted), job);
     }
 }
 
@@ -159,20 +214,20 @@ fn compute(root: &File, shared: &Shared) {
             }
         };
         drop(memory);
-        let stamp = job.stamp;
+        let key = (job.stamp, job.wanted);
         let step = hash_slice(root, job, &mut block);
         let mut memory = shared.lock();
         match step {
             Ok(Step::Rest(job)) => memory.add(job),
-            Ok(Step::Done(digest)) => {
-                memory.known.insert(stamp, Known::Digest(digest, Weak::new()));
+            Ok(Step::Done(known)) => {
+                memory.known.insert(key, known);
             }
             // Whoever asks again asks for what it is then.
             Ok(Step::Changed) => {
-                memory.known.remove(&stamp);
+                memory.known.remove(&key);
             }
             Err(_) => {
-                memory.known.insert(stamp, Known::Unreadable);
+                memory.known.insert(key, Known::Unreadable);
             }
         }
     }
@@ -181,7 +236,7 @@ fn compute(root: &File, shared: &Shared) {
 /// What became of a slice.
 enum Step {
     Rest(Job),
-    Done(Digest),
+    Done(Known),
     /// The path stands for other bytes now.
     Changed,
 }
@@ -216,7 +271,7 @@ fn hash_slice(root: &File, mut job: Job, block: &mut [u8]) -> io::Result<Step> {
         return Ok(Step::Changed);
     }
     let is_done = job.hashed_bytes == stamp.size;
-    Ok(if is_done { Step::Done(Digest(job.hash.finalize().into())) } else { Step::Rest(job) })
+    Ok(if is_done { Step::Done(job.hash.finish()) } else { Step::Rest(job) })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::digest::Digest;
+use crate::pieces::{PieceList, list_path};
 use nix::sys::stat::Mode;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -150,4 +151,24 @@ fn a_named_pipe_is_not_opened() {
     assert!(!writer.is_finished(), "the server has opened the pipe");
     drop(File::open(&pipe).expect("a reader"));
     writer.join().expect("no panic").expect("let through now");
+}
+
+#[test]
+fn a_file_has_a_list_of_its_pieces_made_from_what_it_is_now() {
+    let scratch = Scratch::new("pieces");
+    let file = scratch.0.join("served/file");
+    let mut directory = Directory::open(&scratch.0.join("served")).expect("a folder");
+    for bytes in [vec![1; 300_000], vec![2; 100]] {
+        fs::write(&file, &bytes).expect("writable");
+        let object = find(&mut directory, &list_path("file")).expect("there");
+        let mut list = vec![0; object.identity().size as usize];
+        object.read_at(0, &mut list).expect("in memory");
+        assert!(object.read_at(1, &mut list.clone()).is_err(), "beyond the end");
+        let list = PieceList::parse(&list).expect("a list");
+        assert_eq!(list.root(), object.identity().digest);
+        assert_eq!(list.identity().digest, Digest::of(&bytes[..]).expect("memory"));
+        assert!(list.is_right(0, &bytes[..bytes.len().min(256 << 10)]));
+    }
+    assert_eq!(find(&mut directory, &list_path("missing")).err(), Some(Refusal::NotFound));
+    assert_eq!(find(&mut directory, &list_path("../file")).err(), Some(Refusal::NotFound));
 }

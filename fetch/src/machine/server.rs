@@ -170,6 +170,11 @@ impl<O: Objects> Server<O> {
         &self.datagram
     }
 
+    /// What is served. Sessions keep the objects that they have.
+    pub const fn objects_mut(&mut self) -> &mut O {
+        &mut self.objects
+    }
+
     /// Clients at present, those included whose session has just ended.
     pub fn clients(&self) -> usize {
         self.sessions.len()

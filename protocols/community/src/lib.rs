@@ -1,15 +1,17 @@
-//! How hosts of a community find each other and agree to lend an uplink, without anybody in the middle.
+//! How hosts of a community find each other, agree to lend an uplink and share contents, without anybody in the middle.
 //!
 //! * [`slp`]: the Service Location Protocol, version 2 (RFC 2608), as it works without directory agents: who offers a
 //!   service answers requests that go to all.
 //! * [`mdns`]: services by multicast DNS (RFC 6762, RFC 6763), over IPv4 and IPv6.
 //! * [`lending`]: who has been found is asked, and answers what its owner says.
+//! * [`contents`]: neighbours that want the same file take a part of it each, and share the parts.
 #![no_std]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing))]
 
 extern crate alloc;
 
 mod allowance;
+pub mod contents;
 mod convergence;
 pub mod lending;
 pub mod mdns;

@@ -8,7 +8,7 @@ fn stamp(inode: u64, size: u64) -> Stamp {
 fn the_shortest_rest_comes_first_and_a_large_file_goes_on_where_it_was() {
     let mut memory = Memory::default();
     for (inode, size) in [(1, 1000), (2, 10), (3, 500)] {
-        assert!(memory.order("name", stamp(inode, size)));
+        assert!(memory.order("name", stamp(inode, size), Wanted::Digest).is_ok());
     }
     let mut order = Vec::new();
     while let Some((_, mut job)) = memory.jobs.pop_first() {
@@ -24,6 +24,19 @@ fn the_shortest_rest_comes_first_and_a_large_file_goes_on_where_it_was() {
 #[test]
 fn orders_are_bounded() {
     let mut memory = Memory::default();
-    let taken = (0..2000).filter(|&inode| memory.order("name", stamp(inode, 1))).count();
+    let mut order = |inode| memory.order("name", stamp(inode, 1), Wanted::Digest).is_ok();
+    let taken = (0..2000).filter(|&inode| order(inode)).count();
     assert_eq!((taken, memory.known.len()), (MAX_JOBS, MAX_JOBS));
+}
+
+#[test]
+fn lists_that_have_been_made_make_room_for_others() {
+    let mut memory = Memory::default();
+    for inode in 0..MAX_LISTS as u64 {
+        let list = Known::Pieces(Arc::new(ListObject::new(Vec::new())));
+        memory.known.insert((stamp(inode, 1), Wanted::Pieces), list);
+    }
+    memory.order("name", stamp(1000, 1), Wanted::Digest).unwrap();
+    assert_eq!(memory.known.len(), 1, "the next one");
+    assert_eq!(memory.order("name", stamp(1001, u64::MAX), Wanted::Pieces), Err(Refusal::NotFound));
 }

@@ -1,7 +1,7 @@
 //! Datagrams between the paths and the connection.
 use super::carrier::PathMessage;
 use super::event::{PathLoss, Rejection};
-use super::path::{Open, State};
+use super::path::{Open, Path, State};
 use super::{Download, Received, Transmit};
 use crate::channel::{Message, OpenError};
 use crate::handshake::Answer;
@@ -11,6 +11,23 @@ use prismux_units::Instant;
 use prismux_wire::Ecn;
 
 impl Download {
+    /// Whether a datagram is for a path of this download, as far as its outside says: for hosts of several downloads.
+    pub fn is_for(&self, received: &Received<'_>) -> bool {
+        let Ok(datagram) = Datagram::parse(received.bytes) else { return false };
+        let from_there = |path: &&Path| path.spec.link == received.link && path.spec.address == received.from;
+        let mut paths = self.paths.iter().filter(from_there);
+        match datagram {
+            Datagram::Retry { client, .. }
+            | Datagram::Welcome { client, .. }
+            | Datagram::Notice { client, .. } => paths.any(|path| path.id() == Some(client)),
+            Datagram::Sealed { to, .. } => paths.any(|path| path.id() == Some(to)),
+            Datagram::StatelessReset { server, .. } => {
+                paths.any(|path| matches!(&path.state, State::Open(open) if open.channel.peer() == server))
+            }
+            Datagram::Hello { .. } => false,
+        }
+    }
+
     /// A datagram arrived.
     pub(super) fn receive(&mut self, now: Instant, received: &Received<'_>) {
         let Ok(datagram) = Datagram::parse(received.bytes) else {

@@ -112,7 +112,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("scenario", &["units", "tcp", "tcp-door", "prism", "link", "wireless", "cellular", "plan", "trace"]),
-    ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "sealed", "linux"]),
+    (
+        "fetch",
+        &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "community", "sealed", "linux"],
+    ),
     (
         "study",
         &[

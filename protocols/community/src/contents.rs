@@ -1,0 +1,20 @@
+//! Content sharing, as the papers have it: "each member within the same community receives a subset of contents from an
+//! Internet server and shares the contents with the other members".
+//!
+//! * [`Layout`]: a file in pieces. [`PieceSet`]: some of them.
+//! * [`Plan`]: which piece a member takes from whom: from the origin over its own uplink what no neighbour has or takes
+//!   there, everything else from neighbours; again, and elsewhere, what one owes or has given wrong.
+//! * [`Announcement`]: what members tell each other of what they have and take.
+//!
+//! How pieces travel, and how they are proven right, is for whoever drives a plan (`prismux_fetch::member`).
+mod announcement;
+mod layout;
+mod piece_set;
+mod plan;
+
+pub use announcement::{
+    ANNOUNCEMENT, Announcement, KEY_BYTES, MAX_ANNOUNCEMENT_BYTES, MAX_CLAIMS, Malformed, ROOT_BYTES,
+};
+pub use layout::{Layout, MAX_PIECES, MAX_SIZE};
+pub use piece_set::PieceSet;
+pub use plan::{NeighbourId, Plan, PlanConfig, PlanCounters, PlanEvent, PlanInput, Reason, Source};
