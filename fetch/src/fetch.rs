@@ -97,6 +97,7 @@ fn config_of(request: &FetchRequest, leftover: Option<&Leftover>) -> DownloadCon
         resume: leftover.map(|leftover| (leftover.identity, leftover.ranges.clone())),
         give_up_after: request.give_up_after,
         window: request.window,
+        ask_up_to: None,
     }
 }
 

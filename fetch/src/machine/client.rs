@@ -85,6 +85,8 @@ pub struct DownloadConfig {
     pub give_up_after: Duration,
     /// Received out of order, or asked for, at most.
     pub window: ByteCount,
+    /// Nothing is asked for that ends beyond this, for who wants the object bit by bit (R²CP).
+    pub ask_up_to: Option<u64>,
 }
 
 impl Default for DownloadConfig {
@@ -97,6 +99,7 @@ impl Default for DownloadConfig {
             resume: None,
             give_up_after: Duration::from_secs(60),
             window: DEFAULT_WINDOW,
+            ask_up_to: None,
         }
     }
 }

@@ -1,18 +1,20 @@
 //! A member of a community that shares contents: it takes a part of a file from its origin over its own uplink, the rest
 //! from neighbours that have it, and gives them what it has.
 //!
-//! An [`Endpoint`], as all machines here. It is made of those that fetch and serve files without neighbours: each piece
-//! from the origin is a [`Download`](crate::client::Download) of the file of which everything else is here already, each
-//! from a neighbour a download of an object of its own, and neighbours are answered by a [`Server`]. Which piece comes
+//! An [`Endpoint`], as all machines here. It is made of those that fetch and serve files without neighbours: pieces
+//! from the origin come by a [`Download`](crate::client::Download) of the file in which others count as here already, each
+//! from a neighbour by a download of an object of its own, and neighbours are answered by a [`Server`]. Which piece comes
 //! from whom decides [`Plan`].
 //!
 //! The origin's list of pieces ([`crate::pieces`]) comes first. A piece is kept and given on only when its hash is the
 //! list's; the neighbour that gave another is left. Announcements and the paths of pieces are proven by the community's
 //! secret ([`CommunitySecret`]).
 //!
-//! `peers`: neighbours and announcements. `shelf`: what is given. `transfer`: what is under way. `sharing`: all of that,
+//! `peers`: neighbours and announcements. `shelf`: what is given. `lane`: what comes from the origin; `transfer`: what
+//! comes from neighbours. `sharing`: all of that,
 //! once the file is known. `event`: what the caller is told.
 mod event;
+mod lane;
 mod peers;
 mod secret;
 mod sharing;
@@ -97,7 +99,10 @@ impl Member {
         let server_config = ServerConfig { max_clients: MAX_SESSIONS, ..ServerConfig::default() };
         let own = Entropy::from_seed(entropy.bytes());
         let server = Server::new(key.clone(), server_config, Shelf::default(), own);
-        let lists = config.origin.iter().map(|path| PathSpec { object: pieces::list_path(&path.object), ..path.clone() });
+        let lists = config
+            .origin
+            .iter()
+            .map(|path| PathSpec { object: pieces::list_path(&path.object), ..path.clone() });
         let lists: Vec<PathSpec> = lists.collect();
         let of_list = DownloadConfig {
             max_size: Some(ByteCount::new(pieces::max_list_bytes())),

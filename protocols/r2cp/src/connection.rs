@@ -96,6 +96,8 @@ pub struct Connection {
     pub(crate) pending: Pending,
     /// Just after the stream's last position, once known (its end takes one).
     pub(crate) end: Option<u64>,
+    /// Nothing from here on is asked for.
+    pub(crate) ask_limit: u64,
     read: u64,
     pub(crate) buckets: Option<Buckets>,
     pub(crate) completed: bool,
@@ -117,6 +119,7 @@ impl Connection {
             stream: Ranges::default(),
             pending: Pending::default(),
             end: config.length.map(|length| length.as_u64() + 1),
+            ask_limit: u64::MAX,
             read: 0,
             buckets: config.target_rate.map(|rate| Buckets::new(rate, now)),
             completed: false,
@@ -170,7 +173,14 @@ impl Connection {
         PipeId(self.pipes.len() - 1)
     }
 
-    /// These bytes are here from an earlier attempt: no pipe asks for them. To be said before the first pipe opens.
+    /// From now on nothing is asked for that ends beyond `position`: for who wants the stream bit by bit. What was asked
+    /// for before still comes.
+    pub const fn ask_up_to(&mut self, position: u64) {
+        self.ask_limit = position;
+    }
+
+    /// These bytes are here from elsewhere: no pipe asks for them (any more). What was asked for still comes, and is told
+    /// of only as far as it is new.
     pub fn already_here(&mut self, range: &core::ops::Range<u64>) {
         let range = range.start..self.end.map_or(range.end, |end| range.end.min(end - 1));
         if range.start < range.end {

@@ -103,6 +103,20 @@ impl Carrier {
         of_either!(self, protocol => protocol.drop_path(now, path));
     }
 
+    /// Nothing that ends beyond `position` is asked for: by R²CP, which asks.
+    pub(super) fn ask_up_to(&mut self, now: Instant, position: u64) {
+        if let Self::R2cp(r2cp) = self {
+            r2cp.ask_up_to(now, position);
+        }
+    }
+
+    /// These bytes are here from elsewhere, and not asked for: by R²CP, which asks.
+    pub(super) fn already_here(&mut self, now: Instant, range: &Range<u64>) {
+        if let Self::R2cp(r2cp) = self {
+            r2cp.already_here(now, range);
+        }
+    }
+
     /// The user wants no more: the server is told.
     pub(super) fn abort(&mut self, now: Instant) {
         of_either!(self, protocol => protocol.abort(now));

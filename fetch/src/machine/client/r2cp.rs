@@ -39,6 +39,9 @@ impl R2cp {
         };
         let (length, target_rate) = (Some(ByteCount::new(size)), config.rate);
         let mut connection = Connection::new(R2cpConfig { length, target_rate, ..R2cpConfig::new(rcp) }, now);
+        if let Some(position) = config.ask_up_to {
+            connection.ask_up_to(position);
+        }
         let mut held = Vec::new();
         for range in config.resume.iter().flat_map(|(_, ranges)| ranges) {
             // What lies too far ahead would leave no room to ask for what is missing.
@@ -58,6 +61,16 @@ impl R2cp {
         };
         carrier.drain(now, 0);
         (carrier, held)
+    }
+
+    pub(super) fn ask_up_to(&mut self, now: Instant, position: u64) {
+        self.connection.ask_up_to(position);
+        self.drain(now, 0);
+    }
+
+    pub(super) fn already_here(&mut self, now: Instant, range: &Range<u64>) {
+        self.connection.already_here(range);
+        self.drain(now, 0);
     }
 
     /// Drains the connection. The payload of what was just handed over begins at `payload_offset`.

@@ -1,8 +1,9 @@
-//! Paths that come and go by the caller's wish or with their interfaces.
+//! Paths that come and go by the caller's wish or with their interfaces, and how much of the object is asked for.
 use super::event::{DownloadEvent, PathLoss};
 use super::path::{Path, State};
 use super::{Download, PathSpec};
 use prismux_units::Instant;
+use std::ops::Range;
 
 impl Download {
     /// Uses one more path from now on; one that was closed is opened again. Answers its number.
@@ -20,6 +21,28 @@ impl Download {
         // Whoever brings it is waited for as long as when a download begins.
         self.progress_at = now;
         index
+    }
+
+    /// From now on nothing is asked for that ends beyond `position`; see [`DownloadConfig::ask_up_to`](super::DownloadConfig::ask_up_to).
+    pub fn ask_up_to(&mut self, now: Instant, position: u64) {
+        self.config.ask_up_to = Some(position);
+        if let Some(carrier) = &mut self.carrier {
+            carrier.ask_up_to(now, position);
+        }
+        self.drain_carrier(now);
+        self.progress_at = now;
+    }
+
+    /// Bytes that the caller has, or will have, from elsewhere: they are not asked for by R²CP (any more). Those that were
+    /// come, and are told of as far as they are new.
+    pub fn already_here(&mut self, now: Instant, range: Range<u64>) {
+        match (&mut self.carrier, &mut self.config.resume) {
+            (Some(carrier), _) => carrier.already_here(now, &range),
+            (None, Some((_, ranges))) => ranges.push(range),
+            // Nothing is known of the object: what of it could be here?
+            (None, None) => {}
+        }
+        self.drain_carrier(now);
     }
 
     /// Asks for nothing more over path `index`; what is on its way still arrives. It stays closed until it is used

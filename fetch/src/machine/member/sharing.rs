@@ -1,6 +1,7 @@
 //! A file that is known, in pieces that come and are given on.
 use super::MemberConfig;
 use super::event::{MemberCounters, MemberError, MemberEvent};
+use super::lane::Lane;
 use super::peers::Peers;
 use super::shelf::Store;
 use super::transfer::Transfer;
@@ -20,7 +21,9 @@ pub(super) struct Sharing {
     list: Arc<PieceList>,
     plan: Plan,
     peers: Peers,
-    /// What is under way, by piece.
+    /// Pieces on their way from the origin.
+    lanes: Vec<Lane>,
+    /// Those on their way from neighbours.
     transfers: BTreeMap<u32, Transfer>,
     /// Neighbours that the caller knows of.
     joined: BTreeSet<NeighbourId>,
@@ -40,6 +43,7 @@ impl Sharing {
             plan: Plan::new(now, layout.count(), draw, config),
             list,
             peers,
+            lanes: Vec::new(),
             transfers: BTreeMap::new(),
             joined: BTreeSet::new(),
             progress_at: now,
@@ -74,12 +78,14 @@ impl Sharing {
     }
 
     pub(super) fn downloads(&mut self) -> impl Iterator<Item = &mut Download> {
-        self.transfers.values_mut().map(|transfer| &mut transfer.download)
+        let lanes = self.lanes.iter_mut().map(|lane| &mut lane.download);
+        lanes.chain(self.transfers.values_mut().map(|transfer| &mut transfer.download))
     }
 
     /// All downloads, which are no more needed here.
     pub(super) fn take_downloads(&mut self) -> impl Iterator<Item = Download> + use<> {
-        std::mem::take(&mut self.transfers).into_values().map(|transfer| transfer.download)
+        let lanes = std::mem::take(&mut self.lanes).into_iter().map(|lane| lane.download);
+        lanes.chain(std::mem::take(&mut self.transfers).into_values().map(|transfer| transfer.download))
     }
 
     pub(super) fn next_announcement(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
@@ -102,11 +108,13 @@ impl Sharing {
     }
 
     pub(super) fn next_deadline(&self, config: &MemberConfig) -> Option<Deadline> {
-        let transfers = self.transfers.values().filter_map(|transfer| transfer.download.poll_timeout());
+        let transfers = self.transfers.values().map(|transfer| &transfer.download);
+        let downloads = transfers.chain(self.lanes.iter().map(|lane| &lane.download));
+        let downloads = downloads.filter_map(Endpoint::poll_timeout);
         let announce = Deadline { at: self.peers.announce_at(), why: "announce" };
         let give_up = Deadline { at: self.progress_at + config.give_up_after, why: "give-up" };
         let give_up = (!self.plan.held().is_whole()).then_some(give_up);
-        let all = transfers.chain(self.plan.poll_timeout()).chain(give_up).chain([announce]);
+        let all = downloads.chain(self.plan.poll_timeout()).chain(give_up).chain([announce]);
         all.min_by_key(|deadline| deadline.at)
     }
 
@@ -121,7 +129,8 @@ impl Sharing {
         config: &MemberConfig,
         entropy: &mut Entropy,
     ) -> Result<(), MemberError> {
-        self.take_pieces(now)?;
+        self.take_from_lanes(now)?;
+        self.take_from_neighbours(now);
         self.follow_plan(now, config, entropy);
         if is_mutation {
             self.peers.announce(now, self.plan.held(), &self.plan.claims());
@@ -133,34 +142,52 @@ impl Sharing {
         Ok(())
     }
 
-    fn take_pieces(&mut self, now: Instant) -> Result<(), MemberError> {
+    fn take_from_lanes(&mut self, now: Instant) -> Result<(), MemberError> {
+        for index in 0..self.lanes.len() {
+            let Some(brought) = self.lanes.get_mut(index).map(Lane::take) else { continue };
+            if brought.is_new {
+                self.progress_at = now;
+            }
+            for (piece, bytes) in brought.pieces {
+                self.take_piece(now, Source::Origin, piece, bytes);
+            }
+            match brought.failed {
+                // Of nobody else the rest could come.
+                Some((why @ (DownloadError::NoServer { .. } | DownloadError::Contradiction { .. }), _)) => {
+                    return Err(MemberError::Origin(why));
+                }
+                Some((_, owed)) => {
+                    for piece in owed {
+                        self.plan.handle_input(now, PlanInput::Failed { from: Source::Origin, piece });
+                    }
+                }
+                None => {}
+            }
+        }
+        self.ended.extend(self.lanes.extract_if(.., |lane| lane.is_over()).map(|lane| lane.download));
+        Ok(())
+    }
+
+    fn take_from_neighbours(&mut self, now: Instant) {
         let pieces: Vec<u32> = self.transfers.keys().copied().collect();
         for piece in pieces {
             let Some(transfer) = self.transfers.get_mut(&piece) else { continue };
             let before = transfer.received_bytes();
             let outcome = transfer.take();
-            if transfer.received_bytes() > before {
+            let (from, received) = (transfer.from, transfer.received_bytes());
+            if received > before {
                 self.progress_at = now;
             }
             let Some(outcome) = outcome else { continue };
-            let from = transfer.from;
-            let received = transfer.received_bytes();
             self.ended.extend(self.transfers.remove(&piece).map(|transfer| transfer.download));
             match outcome {
                 Ok(bytes) => self.take_piece(now, from, piece, bytes),
-                // Of nobody else the rest could come, and nothing of this one.
-                Err(why @ (DownloadError::NoServer { .. } | DownloadError::Contradiction { .. }))
-                    if from == Source::Origin =>
-                {
-                    return Err(MemberError::Origin(why));
-                }
                 Err(_) => {
                     self.counters.wasted_bytes += received;
                     self.plan.handle_input(now, PlanInput::Failed { from, piece });
                 }
             }
         }
-        Ok(())
     }
 
     fn take_piece(&mut self, now: Instant, from: Source, piece: u32, bytes: Vec<u8>) {
@@ -180,21 +207,32 @@ impl Sharing {
         while let Some(event) = self.plan.poll_event() {
             match event {
                 PlanEvent::Ask { from, piece } => self.ask(now, from, piece, config, entropy),
-                PlanEvent::Withdraw { piece, .. } => {
-                    if let Some(mut transfer) = self.transfers.remove(&piece) {
-                        self.counters.wasted_bytes += transfer.received_bytes();
-                        transfer.download.abort(now);
-                        self.ended.push(transfer.download);
-                        self.peers.change();
-                    }
-                }
+                PlanEvent::Withdraw { piece, .. } => self.withdraw(now, piece),
                 PlanEvent::Left(id, why) => {
                     self.joined.remove(&id);
                     self.events.extend(self.peers.peer(id).map(|peer| MemberEvent::Left(peer.address, why)));
                 }
-                PlanEvent::Complete => self.events.push(MemberEvent::Complete),
+                PlanEvent::Complete => {
+                    // A lane that did not reach the end of the file waits for nothing any more.
+                    self.ended.extend(self.lanes.drain(..).map(|mut lane| {
+                        lane.download.abort(now);
+                        lane.download
+                    }));
+                    self.events.push(MemberEvent::Complete);
+                }
             }
         }
+    }
+
+    fn withdraw(&mut self, now: Instant, piece: u32) {
+        let from_lane = self.lanes.iter_mut().find_map(|lane| lane.withdraw(now, piece));
+        self.counters.wasted_bytes += from_lane.unwrap_or(0);
+        if let Some(mut transfer) = self.transfers.remove(&piece) {
+            self.counters.wasted_bytes += transfer.received_bytes();
+            transfer.download.abort(now);
+            self.ended.push(transfer.download);
+        }
+        self.peers.change();
     }
 
     fn ask(&mut self, now: Instant, from: Source, piece: u32, config: &MemberConfig, entropy: &mut Entropy) {
@@ -202,8 +240,12 @@ impl Sharing {
         let transfer = match from {
             Source::Origin => {
                 self.peers.change();
+                if self.lanes.iter_mut().any(|lane| lane.extend(now, piece, range.clone())) {
+                    return;
+                }
                 let (identity, after) = (self.list.identity(), config.give_up_after);
-                Transfer::from_origin(identity, range, after, &config.origin, entropy, now)
+                let lane = Lane::new(identity, (piece, range), after, &config.origin, entropy, now);
+                return self.lanes.push(lane);
             }
             Source::Neighbour(id) => {
                 let (Some(peer), Some(digest)) = (self.peers.peer(id), self.list.hash(piece)) else { return };

@@ -29,7 +29,13 @@ struct Stock {
 
 impl Shelf {
     /// From now on the pieces of this file are given under this path.
-    pub(super) fn stock(&mut self, list: Arc<PieceList>, store: Arc<dyn Store>, path: String, held: PieceSet) {
+    pub(super) fn stock(
+        &mut self,
+        list: Arc<PieceList>,
+        store: Arc<dyn Store>,
+        path: String,
+        held: PieceSet,
+    ) {
         self.0 = Some(Stock { list, store, path, held });
     }
 

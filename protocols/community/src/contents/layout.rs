@@ -48,11 +48,7 @@ impl Layout {
 
     /// The pieces that lie in `range` as wholes.
     pub fn whole_pieces(&self, range: &Range<u64>) -> Range<u32> {
-        let end = if range.end >= self.size {
-            self.count()
-        } else {
-            (range.end / self.piece_bytes) as u32
-        };
+        let end = if range.end >= self.size { self.count() } else { (range.end / self.piece_bytes) as u32 };
         let first = range.start.div_ceil(self.piece_bytes).min(u64::from(end)) as u32;
         first..end
     }

@@ -3,19 +3,22 @@
 //! An [`Endpoint`]: what was heard, what came and what failed are mutations, [`PlanEvent`]s say what to ask for. The rules:
 //!
 //! * **From the origin** what no neighbour has or takes there, in the file's order from a place of the member's own, so
-//!   that members that start together begin at different places.
+//!   that members that start together begin at different places; from where another has been, somewhere in the longest
+//!   run of pieces that nobody has or takes. As many at a time as take half a second, at first one, until neighbours
+//!   have had time to say what they take.
 //! * **From neighbours** everything else, of those that have it from the one that is asked for least.
 //! * A piece is asked of one source at a time. What a neighbour owes for too long is asked elsewhere, and the neighbour
 //!   rests, longer each time; one that owes again and again, or gives a wrong piece, is left for good.
 //! * A claim counts for a while only, once for each piece and neighbour; who does not keep three is not believed again.
-//! * When nothing else is left to take from the origin, and nothing is under way from there, a member takes what others
-//!   take there and have for longer than twice its own time for a piece; and what it takes there itself and a
-//!   neighbour has meanwhile it takes from the neighbour.
+//! * When nothing else is left to take from the origin, a member with room takes what others have taken there for longer
+//!   than twice its own time for a piece; and what it takes there itself and a neighbour has meanwhile it takes from the
+//!   neighbour.
 //!
 //! `choice`: these rules. `neighbour`: what is known of one.
 mod choice;
 mod neighbour;
 
+use super::announcement::MAX_CLAIMS;
 use super::piece_set::PieceSet;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -40,8 +43,10 @@ pub enum Source {
 /// How a member behaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlanConfig {
-    /// Pieces under way from the origin at a time.
+    /// Pieces under way from the origin at a time, at most.
     pub from_origin: usize,
+    /// Neighbours have so long to say what they take, before more than one piece is under way from the origin.
+    pub listen: Duration,
     /// Pieces under way from one neighbour at a time.
     pub from_neighbour: usize,
     /// Pieces under way from all neighbours at a time.
@@ -60,7 +65,8 @@ impl PlanConfig {
     /// For pieces of `piece_bytes`: neighbours have five seconds for each, and as long as it takes at 4 Mbit/s.
     pub fn for_pieces_of(piece_bytes: u64) -> Self {
         Self {
-            from_origin: 3,
+            from_origin: MAX_CLAIMS,
+            listen: Duration::from_millis(100),
             from_neighbour: 2,
             from_neighbours: 8,
             patience: Duration::from_secs(5) + Duration::from_micros(2 * piece_bytes),
@@ -163,14 +169,20 @@ pub struct Plan {
     held: PieceSet,
     /// What is asked for, of whom and since when.
     asked: BTreeMap<u32, (Source, Instant)>,
-    /// Where the member begins.
-    start: u32,
+    began_at: Instant,
+    /// A number of this member alone.
+    draw: u64,
+    /// The piece that comes next from the origin, if nobody has or takes it.
+    next: u32,
     neighbours: BTreeMap<NeighbourId, Neighbour>,
     /// How many failures in a row the origin has had, and until when it rests.
     origin_failures: u32,
     origin_rests_until: Instant,
-    /// How long a piece takes from the origin, smoothed.
+    /// How long a piece takes from the origin from when it is asked for, smoothed.
     origin_time: Option<Duration>,
+    /// And from when the one before has come, and when that was.
+    origin_interval: Option<Duration>,
+    origin_came_at: Instant,
     /// When it was last looked what could be asked for.
     looked_at: Instant,
     events: VecDeque<PlanEvent>,
@@ -185,11 +197,15 @@ impl Plan {
             config,
             held: PieceSet::none(count),
             asked: BTreeMap::new(),
-            start: (draw % u64::from(count.max(1))) as u32,
+            began_at: now,
+            draw,
+            next: (draw % u64::from(count.max(1))) as u32,
             neighbours: BTreeMap::new(),
             origin_failures: 0,
             origin_rests_until: now,
             origin_time: None,
+            origin_interval: None,
+            origin_came_at: now,
             looked_at: now,
             events: VecDeque::new(),
             is_complete: false,
@@ -223,7 +239,10 @@ impl Plan {
     }
 
     fn asked_of(&self, wanted: Source) -> impl Iterator<Item = (u32, Instant)> + '_ {
-        self.asked.iter().filter(move |(_, (from, _))| *from == wanted).map(|(piece, (_, since))| (*piece, *since))
+        self.asked
+            .iter()
+            .filter(move |(_, (from, _))| *from == wanted)
+            .map(|(piece, (_, since))| (*piece, *since))
     }
 
     /// Since when `piece` is asked of `from`.
@@ -264,8 +283,13 @@ impl Plan {
         }
         match (from, is_right) {
             (Source::Origin, true) => {
-                let took = now.saturating_since(since);
-                self.origin_time = Some(self.origin_time.map_or(took, |mean| (mean * 3 + took) / 4));
+                let smoothed = |mean: Option<Duration>, last: Duration| {
+                    Some(mean.map_or(last, |mean| (mean * 3 + last) / 4))
+                };
+                self.origin_time = smoothed(self.origin_time, now.saturating_since(since));
+                let before = self.origin_came_at.max(since);
+                self.origin_interval = smoothed(self.origin_interval, now.saturating_since(before));
+                self.origin_came_at = now;
                 self.origin_failures = 0;
                 self.counters.from_origin += 1;
             }

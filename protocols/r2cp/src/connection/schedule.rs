@@ -72,7 +72,7 @@ impl Connection {
         let slot = &self.pipes[id.0];
         let segment = u64::from(slot.pipe.segment_bytes());
         let end = self.end.unwrap_or(u64::MAX);
-        let room = self.request_edge().min(end);
+        let room = self.request_edge().min(end).min(self.ask_limit);
         // With nothing outstanding a limit heard long ago does not bind: the answer will tell the present one.
         let limit = if slot.binding.is_empty() { room } else { room.min(slot.pipe.limit()) };
         if slot.is_silent {

@@ -112,10 +112,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("scenario", &["units", "tcp", "tcp-door", "prism", "link", "wireless", "cellular", "plan", "trace"]),
-    (
-        "fetch",
-        &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "community", "sealed", "linux"],
-    ),
+    ("fetch", &["units", "endpoint", "wire", "tcp", "ptcp", "rcp", "r2cp", "community", "sealed", "linux"]),
     (
         "study",
         &[

@@ -1,9 +1,12 @@
 //! Who is asked for which piece next.
 use super::{NeighbourId, Plan, Source};
-use alloc::vec::Vec;
 use prismux_endpoint::Deadline;
 use prismux_units::{Duration, Instant};
 
+/// What is under way from the origin takes so long.
+const AHEAD: Duration = Duration::from_millis(600);
+/// Pieces under way from the origin at least, so that the way is never idle.
+const LEAST_AHEAD: usize = 2;
 /// What others claim is not taken before it has been claimed for this long.
 const LEAST_CLAIM_TIME: Duration = Duration::from_secs(1);
 
@@ -14,14 +17,13 @@ impl Plan {
         self.choose_from_origin(now);
     }
 
-    /// All pieces, from the member's own place on.
+    /// All pieces, from the one that comes next on.
     fn in_own_order(&self) -> impl Iterator<Item = u32> + use<> {
-        let (start, count) = (self.start, self.held.count());
-        (start..count).chain(0..start)
+        (self.next..self.held.count()).chain(0..self.next)
     }
 
     fn is_missing(&self, piece: u32) -> bool {
-        !self.held.contains(piece) && !self.asked.contains_key(&piece)
+        piece < self.held.count() && !self.held.contains(piece) && !self.asked.contains_key(&piece)
     }
 
     /// Pieces under way from all neighbours.
@@ -66,39 +68,64 @@ impl Plan {
         if self.origin_rests_until > now {
             return;
         }
-        let mut under_way = self.asked_of(Source::Origin).count();
-        let mut is_exhausted = true;
-        for piece in self.in_own_order() {
-            let is_free = self.is_missing(piece)
-                && !self.is_near(now, piece)
-                && self.claimed_since(now, piece).is_none();
-            if is_free && under_way >= self.config.from_origin {
-                is_exhausted = false;
-                break;
+        let room = self.room_at_origin(now);
+        while let Some(piece) = self.next_from_origin(now) {
+            if self.asked_of(Source::Origin).count() >= room {
+                return;
             }
-            if is_free {
-                self.ask(now, Source::Origin, piece);
-                under_way += 1;
-            }
+            self.next = piece + 1;
+            self.ask(now, Source::Origin, piece);
         }
-        if is_exhausted {
-            self.finish_off(now, under_way);
-        }
+        self.finish_off(now, room);
     }
 
-    /// Nothing is left that only the origin has: what neighbours are slow with is taken too, and what they have is not
-    /// waited for from the origin.
-    fn finish_off(&mut self, now: Instant, under_way: usize) {
-        let from_origin: Vec<u32> =
-            self.asked_of(Source::Origin).map(|(piece, _)| piece).collect();
-        for piece in from_origin {
-            let room = self.under_way_from_neighbours() < self.config.from_neighbours;
-            if let (true, Some(id)) = (room, self.giver(now, piece)) {
+    /// Pieces that may be under way from the origin.
+    fn room_at_origin(&self, now: Instant) -> usize {
+        if now < self.began_at + self.config.listen {
+            return 1;
+        }
+        let ahead = self.origin_interval.map_or(0, |interval| AHEAD.as_nanos() / interval.as_nanos().max(1));
+        usize::try_from(ahead + 1).unwrap_or(usize::MAX).max(LEAST_AHEAD).min(self.config.from_origin)
+    }
+
+    /// Whether `piece` can come from nowhere but the origin, and nobody takes it there.
+    fn is_free(&self, now: Instant, piece: u32) -> bool {
+        self.is_missing(piece) && !self.is_near(now, piece) && self.claimed_since(now, piece).is_none()
+    }
+
+    /// The next piece to be taken from the origin: the one that follows, or one somewhere in the longest run of free
+    /// pieces. Where others begin there too, they hardly begin at the same one.
+    fn next_from_origin(&self, now: Instant) -> Option<u32> {
+        if self.is_free(now, self.next) {
+            return Some(self.next);
+        }
+        let (mut longest, mut run) = (0..0, 0..0);
+        for piece in 0..self.held.count() {
+            if !self.is_free(now, piece) {
+                continue;
+            }
+            run = if run.end == piece { run.start..piece + 1 } else { piece..piece + 1 };
+            if run.len() > longest.len() {
+                longest = run.clone();
+            }
+        }
+        let length = u64::from(longest.end - longest.start);
+        // In its first half, so that there is something to go on with; who is alone goes through it.
+        let within = if self.neighbours().next().is_none() { 0 } else { self.draw >> 32 };
+        (length > 0).then(|| longest.start + (within % length.div_ceil(2)) as u32)
+    }
+
+    /// Nothing is left that only the origin has: what neighbours have is not waited for from there, and what they are
+    /// slow with is taken too.
+    fn finish_off(&mut self, now: Instant, room: usize) {
+        for piece in self.claims() {
+            let has_room = self.under_way_from_neighbours() < self.config.from_neighbours;
+            if let (true, Some(id)) = (has_room, self.giver(now, piece)) {
                 self.withdraw(Source::Origin, piece);
                 self.ask(now, Source::Neighbour(id), piece);
             }
         }
-        if under_way == 0
+        while self.asked_of(Source::Origin).count() < room
             && let Some((since, piece)) = self.slowest_claim(now)
             && since + self.claim_time() <= now
         {
@@ -120,7 +147,8 @@ impl Plan {
     /// When something is to be looked at next.
     pub(super) fn next_deadline(&self) -> Option<Deadline> {
         let live = self.neighbours.values().filter(|neighbour| neighbour.is_live());
-        let silence = live.map(|neighbour| Deadline { at: neighbour.heard_at + self.config.silence, why: "silence" });
+        let silence =
+            live.map(|neighbour| Deadline { at: neighbour.heard_at + self.config.silence, why: "silence" });
         let owed = self.asked.values().filter(|(from, _)| matches!(from, Source::Neighbour(_)));
         let owed = owed.map(|(_, since)| Deadline { at: *since + self.config.patience, why: "owed" });
         // What has been looked at since it came due is not looked at again for that alone.
@@ -138,6 +166,6 @@ impl Plan {
             let ends = claims.flat_map(move |since| [since + patience, since + time]);
             ends.chain([neighbour.rests_until])
         });
-        of_neighbours.chain([self.origin_rests_until])
+        of_neighbours.chain([self.origin_rests_until, self.began_at + self.config.listen])
     }
 }

@@ -73,7 +73,8 @@ impl Neighbour {
 
     /// Since when it has claimed `piece`, if that counts.
     pub(super) fn claims(&self, now: Instant, patience: Duration, piece: u32) -> Option<Instant> {
-        let believed = self.is_live() && self.broken_claims.len() < MAX_BROKEN_CLAIMS && self.claims.contains(&piece);
+        let believed =
+            self.is_live() && self.broken_claims.len() < MAX_BROKEN_CLAIMS && self.claims.contains(&piece);
         let since = self.claimed_at.get(&piece).copied().filter(|_| believed)?;
         (now < since + patience).then_some(since)
     }

@@ -8,7 +8,7 @@ const BEN: NeighbourId = NeighbourId(2);
 const ORIGIN: Source = Source::Origin;
 
 fn config() -> PlanConfig {
-    PlanConfig { from_origin: 2, ..PlanConfig::for_pieces_of(256 << 10) }
+    PlanConfig { from_origin: 2, listen: Duration::ZERO, ..PlanConfig::for_pieces_of(256 << 10) }
 }
 
 fn at(ms: u64) -> Instant {
@@ -74,6 +74,30 @@ fn alone_a_member_takes_everything_from_the_origin_from_its_own_place_on() {
 }
 
 #[test]
+fn at_first_one_piece_is_taken_until_neighbours_have_had_time_to_speak() {
+    let config = PlanConfig { from_origin: 2, ..PlanConfig::for_pieces_of(256 << 10) };
+    let mut plan = Plan::new(at(0), 8, 2, config);
+    assert_eq!(time(&mut plan, 0), [ask(ORIGIN, 2)]);
+    assert_eq!(plan.poll_timeout().map(|deadline| deadline.at), Some(at(100)));
+    assert_eq!(hear(&mut plan, 10, ANN, &[], &[3]), []);
+    // Where Ann has been it does not go on: in the longest run of what is free, it begins in the first half.
+    assert_eq!(time(&mut plan, 100), [ask(ORIGIN, 4)]);
+}
+
+#[test]
+fn as_many_pieces_are_under_way_from_the_origin_as_take_half_a_second() {
+    let config = PlanConfig { listen: Duration::ZERO, ..PlanConfig::for_pieces_of(256 << 10) };
+    for (interval_ms, wanted) in [(2000, 2), (200, 4), (10, 8)] {
+        let mut plan = Plan::new(at(0), 1000, 0, config);
+        time(&mut plan, 0);
+        for piece in 0..30 {
+            arrived(&mut plan, interval_ms * u64::from(piece + 1), ORIGIN, piece, true);
+        }
+        assert_eq!(plan.claims().len(), wanted, "{interval_ms}");
+    }
+}
+
+#[test]
 fn an_empty_file_is_complete_at_once() {
     assert_eq!(time(&mut plan(0, 7), 0), [PlanEvent::Complete]);
 }
@@ -110,10 +134,17 @@ fn what_a_silent_neighbour_owes_is_taken_elsewhere_and_it_may_come_back() {
     hear(&mut plan, 0, ANN, &[0, 1], &[2]);
     assert_eq!(plan.poll_timeout(), Some(Deadline { at: at(1000), why: "choice" }));
     let events = time(&mut plan, 3000);
-    assert!(events.starts_with(&[PlanEvent::Left(ANN, Reason::Silent), withdraw(of(ANN), 0), withdraw(of(ANN), 1)]));
+    assert!(events.starts_with(&[
+        PlanEvent::Left(ANN, Reason::Silent),
+        withdraw(of(ANN), 0),
+        withdraw(of(ANN), 1)
+    ]));
     assert!(events.ends_with(&[ask(ORIGIN, 0), ask(ORIGIN, 1)]));
-    // It is heard again; nothing is left to take but what it had claimed.
-    assert_eq!(hear(&mut plan, 3100, ANN, &[0, 1, 2], &[]), [ask(of(ANN), 2), withdraw(ORIGIN, 0), ask(of(ANN), 0)]);
+    // It is heard again, and nothing is left that only the origin has.
+    assert_eq!(
+        hear(&mut plan, 3100, ANN, &[0, 1, 2], &[]),
+        [ask(of(ANN), 2), withdraw(ORIGIN, 0), ask(of(ANN), 0)]
+    );
     assert_eq!(plan.neighbours().count(), 1);
 }
 
@@ -236,7 +267,10 @@ impl Commons {
                         assert!(!self.liars.contains(&id), "a liar is asked again");
                     }
                     let takes = 20 + self.random.below(2000);
-                    assert!(self.under_way.insert(piece, (from, now + takes)).is_none(), "{piece} is asked twice");
+                    assert!(
+                        self.under_way.insert(piece, (from, now + takes)).is_none(),
+                        "{piece} is asked twice"
+                    );
                 }
                 PlanEvent::Withdraw { from, piece } => {
                     assert_eq!(self.under_way.remove(&piece).map(|(asked, _)| asked), Some(from));
@@ -299,7 +333,8 @@ impl Commons {
 }
 
 fn others() -> impl Strategy<Value = Vec<Other>> {
-    let manner = prop_oneof![Just(Manner::Honest), Just(Manner::Liar), Just(Manner::Refuses), Just(Manner::Stalls)];
+    let manner =
+        prop_oneof![Just(Manner::Honest), Just(Manner::Liar), Just(Manner::Refuses), Just(Manner::Stalls)];
     let other = (manner, 0..20_000u64, 0..60_000u64, prop::collection::btree_set(0..40u32, 0..40));
     let other = other.prop_map(|(manner, comes_ms, stays_ms, has)| Other {
         manner,
