@@ -1,13 +1,15 @@
 //! `prismux fetch` on Linux: one object, over several interfaces from several servers, into a file.
 //!
 //! `request`: what is wanted, told and answered. `links`: sockets on interfaces that come and go. `orders`: what
-//! reaches it while it runs. `sample`: how it went, over time. `transport`: what a transport cannot do. `error`: what
+//! reaches it while it runs. `sample`: how it went, over time. [`share`]: the same
+//! among neighbours. `transport`: what a transport cannot do. `error`: what
 //! can go wrong.
 mod error;
 mod links;
 mod orders;
 mod request;
 mod sample;
+pub mod share;
 mod transport;
 
 pub use crate::client::Transport;
@@ -16,7 +18,7 @@ pub use error::{FetchError, UsageError};
 pub use request::{FetchRequest, FetchSummary, PathProgress, Update};
 pub use sample::Sample;
 
-use crate::client::{Download, DownloadConfig, DownloadEvent, PathSpec, Received};
+use crate::client::{Download, DownloadConfig, DownloadEvent, PathSpec, Received, Transmit};
 use crate::os_entropy;
 use crate::partial::{self, Leftover, PartialFile};
 use crate::socket;
@@ -213,7 +215,9 @@ impl Fetch<'_> {
         let mut drain = Drain::new();
         while let Some(output) = drain.next(&mut self.download, now) {
             match output {
-                Output::Transmit(transmit) => self.links.push(&transmit, self.download.datagram()),
+                Output::Transmit(Transmit { link, to, ecn }) => {
+                    self.links.push(link, to, ecn, self.download.datagram());
+                }
                 Output::Event(event) => self.take_event(now, event, observer)?,
             }
         }

@@ -256,7 +256,16 @@ impl PartialFile {
         self.gathered.extend_from_slice(bytes);
     }
 
-    fn flush(&mut self) {
+    /// The bytes that are written, for reading beside.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left.
+    pub fn reader(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Writes what is gathered. A failure shows at the next [`PartialFile::check`].
+    pub fn flush(&mut self) {
         if self.gathered.is_empty() || self.failure.is_some() {
             return;
         }

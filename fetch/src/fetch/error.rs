@@ -1,10 +1,12 @@
 //! What can go wrong with a download.
 use crate::client::DownloadError;
+use crate::member::MemberError;
 use crate::partial::PartialError;
 use crate::socket::Via;
 use prismux_ptcp::MAX_PIPES;
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Why a file was not fetched.
@@ -16,6 +18,12 @@ pub enum FetchError {
     Partial(PartialError),
     /// The servers did not give it.
     Download(DownloadError),
+    /// A member of a community does not get it.
+    Member(MemberError),
+    /// What an earlier attempt has received is of another file than the server has now.
+    Changed,
+    /// Neighbours cannot be listened to at this address.
+    Listen(SocketAddr, io::Error),
     /// The operating system refuses.
     System(io::Error),
     /// The user wanted it to end. What was received is kept.
@@ -30,7 +38,7 @@ pub enum FetchError {
 impl FetchError {
     /// Whether another request would help, rather than another try.
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::Usage(_) | Self::Partial(PartialError::Exists(_) | PartialError::Sidecar(..)))
+        matches!(self, Self::Usage(_) | Self::Listen(..) | Self::Partial(PartialError::Exists(_) | PartialError::Sidecar(..)))
     }
 }
 
@@ -40,6 +48,15 @@ impl fmt::Display for FetchError {
             Self::Usage(why) => why.fmt(f),
             Self::Partial(why) => why.fmt(f),
             Self::Download(why) => why.fmt(f),
+            Self::Member(why) => why.fmt(f),
+            Self::Changed => f.write_str(
+                "the file has changed since the last attempt\n  remedy: give --restart to fetch it from the start",
+            ),
+            Self::Listen(address, error) => write!(
+                f,
+                "cannot listen for neighbours at {address}: {error}\n  remedy: name another address or port of this \
+                 host with --share-at ADDRESS:PORT"
+            ),
             Self::System(why) => why.fmt(f),
             Self::Interrupted { received_bytes, size: Some(size) } => write!(
                 f,

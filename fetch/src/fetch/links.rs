@@ -1,6 +1,7 @@
 //! Sockets on interfaces that come and go.
 use super::{FetchError, FetchRequest, UsageError, spec_for};
-use crate::client::{Download, PathSpec, Transmit};
+use crate::client::{Download, PathSpec};
+use crate::member::Member;
 use crate::socket::{UdpPort, Via};
 use crate::url::Url;
 use prismux_linux::batch::BatchReceiver;
@@ -8,11 +9,46 @@ use prismux_linux::event_loop::{EventLoop, Token};
 use prismux_linux::handoff::{LinkWatch, Move};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{Duration, Instant};
+use prismux_wire::Ecn;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 /// A socket without a live path is replaced this often: its interface may have become another.
 const REPLACE_EVERY: Duration = Duration::from_secs(4);
+
+/// What uses interfaces and hears when they come and go.
+pub(super) trait LinkUser {
+    /// Whether anything over this interface is alive, or nothing wants to be.
+    fn link_is_alive(&self, link: usize) -> bool;
+    /// An interface is gone.
+    fn link_down(&mut self, now: Instant, link: usize);
+    /// An interface is back.
+    fn link_up(&mut self, now: Instant, link: usize);
+}
+
+impl LinkUser for Download {
+    fn link_is_alive(&self, link: usize) -> bool {
+        self.link_is_alive(link)
+    }
+    fn link_down(&mut self, now: Instant, link: usize) {
+        self.link_down(now, link);
+    }
+    fn link_up(&mut self, now: Instant, link: usize) {
+        self.link_up(now, link);
+    }
+}
+
+impl LinkUser for Member {
+    fn link_is_alive(&self, link: usize) -> bool {
+        self.link_is_alive(link)
+    }
+    fn link_down(&mut self, now: Instant, link: usize) {
+        self.link_down(now, link);
+    }
+    fn link_up(&mut self, now: Instant, link: usize) {
+        self.link_up(now, link);
+    }
+}
 
 /// One interface in one address family.
 struct Link {
@@ -104,9 +140,10 @@ impl Links {
         }
     }
 
-    pub(super) fn push(&mut self, transmit: &Transmit, datagram: &[u8]) {
-        if let Some(port) = &mut self.links[transmit.link].port {
-            port.push(transmit.to, transmit.ecn, datagram);
+    /// Queues a datagram for `to`, to leave by this link.
+    pub(super) fn push(&mut self, link: usize, to: SocketAddr, ecn: Ecn, datagram: &[u8]) {
+        if let Some(port) = &mut self.links[link].port {
+            port.push(to, ecn, datagram);
         }
     }
 
@@ -120,7 +157,7 @@ impl Links {
     pub(super) fn note_gone(
         &mut self,
         moves: &[Move],
-        download: &mut Download,
+        user: &mut impl LinkUser,
         event_loop: &EventLoop,
         now: Instant,
     ) {
@@ -129,7 +166,7 @@ impl Links {
         };
         for (index, link) in self.links.iter_mut().enumerate() {
             if matches!(&link.via, Via::Interface(name) if is_lost(name)) && link.port.is_some() {
-                download.link_down(now, index);
+                user.link_down(now, index);
                 link.close(event_loop);
             }
         }
@@ -139,18 +176,18 @@ impl Links {
     pub(super) fn look_after(
         &mut self,
         watch: Option<&LinkWatch>,
-        download: &mut Download,
+        user: &mut impl LinkUser,
         event_loop: &EventLoop,
         now: Instant,
     ) {
         let is_down = |name: &str| watch.is_some_and(|watch| !watch.usable().any(|usable| usable == name));
         for (index, link) in self.links.iter_mut().enumerate() {
             if link.port.as_mut().is_some_and(|port| port.broken.take().is_some()) {
-                download.link_down(now, index);
+                user.link_down(now, index);
                 link.close(event_loop);
             }
             let is_old = now.saturating_since(link.opened_at) >= REPLACE_EVERY;
-            if link.port.is_some() && (download.link_is_alive(index) || !is_old) {
+            if link.port.is_some() && (user.link_is_alive(index) || !is_old) {
                 continue;
             }
             if matches!(&link.via, Via::Interface(name) if is_down(name)) {
@@ -164,7 +201,7 @@ impl Links {
                 link.port = Some(port);
                 link.opened_at = now;
                 if was_gone {
-                    download.link_up(now, index);
+                    user.link_up(now, index);
                 }
             }
         }

@@ -3,6 +3,7 @@ use super::Sample;
 use crate::client::{DEFAULT_WINDOW, Delivery, DownloadCounters, PathReport, Transport};
 use crate::digest::Digest;
 use crate::handshake::Identity;
+use crate::member::MemberCounters;
 use crate::socket::Via;
 use crate::url::Url;
 use prismux_r2cp::policy::Cost;
@@ -110,6 +111,15 @@ pub enum Update<'a> {
     },
     /// What came, if samples are wanted.
     Sample(&'a Sample),
+    /// How far it is among neighbours.
+    Sharing {
+        /// Bytes that are here.
+        received_bytes: u64,
+        /// Neighbours that are there.
+        neighbours: usize,
+        /// What has come from where, and was given.
+        counters: &'a MemberCounters,
+    },
     /// How far it is.
     Progress {
         /// Bytes that are here.

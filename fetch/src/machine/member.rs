@@ -205,6 +205,29 @@ impl Member {
         self.events.push_back(MemberEvent::Failed(why));
     }
 
+    /// Whether anything over this interface is open, or nothing wants to be.
+    pub fn link_is_alive(&self, link: usize) -> bool {
+        let downloads = match &self.phase {
+            Phase::Listing(listing) => vec![&listing.download],
+            Phase::Sharing(sharing) => sharing.all_downloads().collect(),
+            Phase::Listed(_) | Phase::Failed => Vec::new(),
+        };
+        let from_origin = self.config.origin.iter().any(|path| path.link == link);
+        !from_origin || downloads.is_empty() || downloads.iter().any(|download| download.link_is_alive(link))
+    }
+
+    /// An interface is gone: what goes over it waits until it is back.
+    pub fn link_down(&mut self, now: Instant, link: usize) {
+        self.downloads().for_each(|download| download.link_down(now, link));
+        self.settle(now, true);
+    }
+
+    /// An interface is (back) here.
+    pub fn link_up(&mut self, now: Instant, link: usize) {
+        self.downloads().for_each(|download| download.link_up(now, link));
+        self.settle(now, true);
+    }
+
     /// What follows from what has come. `is_mutation` is false when only events of transmits are looked for.
     fn settle(&mut self, now: Instant, is_mutation: bool) {
         self.closing.retain(|download| !download.is_over(now));

@@ -77,6 +77,11 @@ impl Sharing {
         self.plan.handle_timeout(now);
     }
 
+    pub(super) fn all_downloads(&self) -> impl Iterator<Item = &Download> {
+        let lanes = self.lanes.iter().map(|lane| &lane.download);
+        lanes.chain(self.transfers.values().map(|transfer| &transfer.download))
+    }
+
     pub(super) fn downloads(&mut self) -> impl Iterator<Item = &mut Download> {
         let lanes = self.lanes.iter_mut().map(|lane| &mut lane.download);
         lanes.chain(self.transfers.values_mut().map(|transfer| &mut transfer.download))
@@ -108,9 +113,7 @@ impl Sharing {
     }
 
     pub(super) fn next_deadline(&self, config: &MemberConfig) -> Option<Deadline> {
-        let transfers = self.transfers.values().map(|transfer| &transfer.download);
-        let downloads = transfers.chain(self.lanes.iter().map(|lane| &lane.download));
-        let downloads = downloads.filter_map(Endpoint::poll_timeout);
+        let downloads = self.all_downloads().filter_map(Endpoint::poll_timeout);
         let announce = Deadline { at: self.peers.announce_at(), why: "announce" };
         let give_up = Deadline { at: self.progress_at + config.give_up_after, why: "give-up" };
         let give_up = (!self.plan.held().is_whole()).then_some(give_up);
