@@ -179,7 +179,8 @@ pub(crate) enum Command {
             prismux fetch prismux://KEY1@near.example/disk.img prismux://KEY2@far.example/disk.img --via \
             wwan0,wlan0\n  \
             prismux fetch URL --via wwan0,wlan0 --rate 720kbit/s --cost wwan0=high\n  \
-            prismux fetch URL --via wwan0,wlan0 --transport ptcp\n\n\
+            prismux fetch URL --via wwan0,wlan0 --transport ptcp\n  \
+            prismux fetch URL --share secret --neighbours 192.168.7.2,192.168.7.3\n\n\
             Exit codes: 0 the file is complete and its digest right, 1 failed, 2 usage, 130 interrupted (the \
             same command goes on).")]
     Fetch(FetchArguments),

@@ -1,11 +1,11 @@
 //! Arguments of `serve` and `fetch`.
 use clap::Args;
 use prismux_fetch::digest::Digest;
-use prismux_fetch::fetch::{Transport, Via};
+use prismux_fetch::fetch::{Transport, Via, share};
 use prismux_fetch::url::{DEFAULT_PORT, Url, parse_cost};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{ByteCount, Duration, Rate};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -40,9 +40,7 @@ impl ServeArguments {
         if !self.listen.is_empty() {
             return self.listen.clone();
         }
-        let has_ipv6 = std::net::UdpSocket::bind("[::]:0").is_ok();
-        let any = if has_ipv6 { [0u16; 8].into() } else { std::net::IpAddr::from([0u8; 4]) };
-        vec![SocketAddr::new(any, DEFAULT_PORT)]
+        vec![SocketAddr::new(any_address(), DEFAULT_PORT)]
     }
 }
 
@@ -94,9 +92,44 @@ pub(crate) struct FetchArguments {
     /// Give up when nothing has come for this long.
     #[arg(long, value_name = "TIME", default_value = "60 s")]
     pub give_up: Duration,
+    /// Share the file with neighbours that fetch it too and hold the secret in this file, 16 characters or more: each
+    /// takes a part from the server, and gives it to the others (r2cp).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["orders", "trace", "rate", "window"])]
+    pub share: Option<PathBuf>,
+    /// Where neighbours are; the port is 4718 unless said. One of two that know the other is enough.
+    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', value_parser = parse_neighbour, requires = "share")]
+    pub neighbours: Vec<SocketAddr>,
+    /// Where neighbours find this host [default: [::]:4718 or, without IPv6, 0.0.0.0:4718].
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "share")]
+    pub share_at: Option<SocketAddr>,
+    /// Having everything, give to neighbours that have not for so long at most.
+    #[arg(long, value_name = "TIME", default_value = "60 s", requires = "share")]
+    pub stay: Duration,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+impl FetchArguments {
+    /// Where to listen for neighbours.
+    pub fn share_at(&self) -> SocketAddr {
+        self.share_at.unwrap_or_else(|| SocketAddr::new(any_address(), share::DEFAULT_PORT))
+    }
+}
+
+/// The address that stands for all of this host's.
+fn any_address() -> IpAddr {
+    let has_ipv6 = std::net::UdpSocket::bind("[::]:0").is_ok();
+    if has_ipv6 { [0u16; 8].into() } else { [0u8; 4].into() }
+}
+
+fn parse_neighbour(text: &str) -> Result<SocketAddr, String> {
+    let alone = || text.parse().map(|address: IpAddr| SocketAddr::new(address, share::DEFAULT_PORT));
+    text.parse().or_else(|_| alone()).map_err(|_| {
+        format!(
+            "\"{text}\" is no address; a neighbour looks like 192.168.7.2, 192.168.7.2:4718 or [fd00::2]:4718"
+        )
+    })
 }
 
 fn parse_interface_cost(text: &str) -> Result<(Via, Cost), String> {

@@ -1,7 +1,8 @@
 //! `prismux fetch`.
 //!
-//! * [`trace`]: how it went, line by line.
+//! * [`share`]: the same among neighbours. [`trace`]: how it went, line by line.
 
+mod share;
 mod trace;
 
 use crate::args::FetchArguments;
@@ -35,6 +36,9 @@ pub(crate) fn run(arguments: &FetchArguments) -> Result<(), Failure> {
         sample_every: arguments.trace.as_ref().map(|_| arguments.trace_every),
         ..defaults
     };
+    if let Some(secret) = &arguments.share {
+        return share::run(arguments, request, secret);
+    }
     let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     let bar = progress_bar();
     let result = fetch::run(&request, StopHandle::new()?, true, &mut |update| {
@@ -92,6 +96,10 @@ fn show(bar: &ProgressBar, update: &Update<'_>) {
         }
         Update::Note(text) => note(bar, text),
         Update::Path { .. } | Update::Sample(_) => {}
+        Update::Sharing { received_bytes, neighbours, counters } => {
+            bar.set_position(*received_bytes);
+            bar.set_message(share::progress(*neighbours, counters));
+        }
         Update::Progress { received_bytes, paths } => {
             bar.set_position(*received_bytes);
             bar.set_message(shares(paths));

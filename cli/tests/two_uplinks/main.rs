@@ -11,6 +11,7 @@
 
 mod caps;
 mod community;
+mod contents;
 mod datagrams;
 mod emulator;
 mod failover;
@@ -46,6 +47,9 @@ const SIDE_BY_SIDE: &[Test] = &[
     ("an_uplink_with_a_rate_limit_carries_no_more_in_either_direction", caps::rate_limit),
     ("a_home_whose_rights_are_revoked_is_out_at_once_and_stays_out", rights::revoked),
     ("neighbours_find_each_other_and_one_lends_an_uplink_when_its_owner_says_so", community::lends),
+    ("a_neighbour_that_is_killed_midway_owes_what_comes_from_elsewhere", contents::one_is_killed),
+    ("a_neighbour_that_gives_wrong_bytes_is_found_out_and_left", contents::one_lies),
+    ("who_does_not_hold_the_secret_gets_nothing_from_neighbours", contents::strangers),
     ("what_a_neighbour_lends_is_signed_by_both_and_verified_by_anybody", settlement::signed_by_both),
     ("a_neighbour_that_owes_its_credit_gets_nothing_more_until_it_lends_in_return", settlement::on_credit),
     ("a_box_on_a_battery_lends_until_it_is_low", settlement::until_the_battery_is_low),
@@ -64,6 +68,7 @@ const SIDE_BY_SIDE: &[Test] = &[
 
 /// What judges how much each line carries, one after the other, so that none slows another down.
 const ALONE: &[Test] = &[
+    ("neighbours_share_a_file_in_a_third_of_the_time", contents::shared),
     ("two_homes_at_one_gateway_do_not_disturb_each_other", two_homes),
     (
         "transfers_get_their_share_of_both_uplinks_by_ipv4_and_ipv6_and_past_a_narrow_path",

@@ -38,7 +38,12 @@ pub enum FetchError {
 impl FetchError {
     /// Whether another request would help, rather than another try.
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::Usage(_) | Self::Listen(..) | Self::Partial(PartialError::Exists(_) | PartialError::Sidecar(..)))
+        matches!(
+            self,
+            Self::Usage(_)
+                | Self::Listen(..)
+                | Self::Partial(PartialError::Exists(_) | PartialError::Sidecar(..))
+        )
     }
 }
 

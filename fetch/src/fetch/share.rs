@@ -205,7 +205,8 @@ impl Share<'_> {
         for &token in ready.iter().filter(|token| **token <= NEIGHBOURS) {
             let is_near = token == NEIGHBOURS;
             let link = if is_near { NEIGHBOUR_LINK } else { token as usize };
-            let has_some = if is_near { self.port.receive(batch)? > 0 } else { self.links.receive(link, batch) };
+            let has_some =
+                if is_near { self.port.receive(batch)? > 0 } else { self.links.receive(link, batch) };
             if !has_some {
                 continue;
             }
@@ -307,8 +308,10 @@ impl Share<'_> {
             Some(leftover) if leftover.identity != identity => return Err(FetchError::Changed),
             leftover => whole_pieces(layout, leftover.map(|leftover| leftover.ranges).unwrap_or_default()),
         };
-        let held: Vec<_> =
-            pieces.iter().map(|pieces| layout.range(pieces.start).start..layout.range(pieces.end - 1).end).collect();
+        let held: Vec<_> = pieces
+            .iter()
+            .map(|pieces| layout.range(pieces.start).start..layout.range(pieces.end - 1).end)
+            .collect();
         let mut file = PartialFile::open(&self.request.fetch.output, identity, &held)?;
         file.save()?;
         let store = FileStore(file.reader()?);

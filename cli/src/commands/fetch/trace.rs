@@ -48,7 +48,7 @@ impl Trace {
             })),
             // Comes five times a second: nobody waits for a line much longer.
             Update::Progress { .. } => self.flush(),
-            Update::Note(_) => {}
+            Update::Note(_) | Update::Sharing { .. } => {}
         }
     }
 
