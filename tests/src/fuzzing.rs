@@ -274,6 +274,13 @@ pub const TARGETS: &[Target] = &[
         weight: 0.5,
     },
     Target {
+        name: "contents",
+        run: community::contents,
+        seeds: community::contents_seeds,
+        mutator: Mutator::Bytes,
+        weight: 0.5,
+    },
+    Target {
         name: "settlement",
         run: settlement::settlement,
         seeds: settlement::seeds,

@@ -56,8 +56,8 @@ survives_mutations_of_its_seeds! {
     ptcp_header ptcp_connection striping_record
     fetch_datagram fetch_server fetch_client fetch_pipes fetch_pipes_client
     dsr_header aodv_message dsdv_update dsr_host aodv_host dsdv_host route_radio
-    scenario proxy_config member_config delivery_trace control receipt sealed slp mdns lending settlement
-    link_meter repair event_log capture
+    scenario proxy_config member_config delivery_trace control receipt sealed slp mdns lending contents
+    settlement link_meter repair event_log capture
 }
 
 fn short_run(name: &str) {

@@ -295,4 +295,9 @@ pub fn strangers() {
     fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).unwrap();
     let refused = outcome(street.fetch(2, &format!("--share {}", other.display())));
     assert!(!refused.succeeded && refused.said.contains("chmod 600"), "{}", refused.said);
+    let secret = street.folder.0.join("secret");
+    let refused = outcome(street.fetch(2, &format!("--share {} --transport ptcp", secret.display())));
+    assert!(!refused.succeeded && refused.said.contains("remedy"), "{}", refused.said);
+    let refused = outcome(street.fetch(2, "--neighbours 192.168.7.1"));
+    assert!(!refused.succeeded && refused.said.contains("--share"), "{}", refused.said);
 }

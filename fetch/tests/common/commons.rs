@@ -16,11 +16,12 @@ use prismux_fetch::server::{self, Lookup, Object, Objects, Server, ServerConfig,
 use prismux_r2cp::policy::Cost;
 use prismux_units::{ByteCount, Duration, Instant, Rate};
 use prismux_wire::Ecn;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 pub const SECRET: &str = "the secret of these members";
 const UPLINK: usize = 0;
@@ -69,15 +70,15 @@ impl Objects for Origin {
 
 /// Where a member's bytes lie.
 struct Kept {
-    bytes: Rc<RefCell<Vec<u8>>>,
-    lies: Rc<Cell<bool>>,
+    bytes: Arc<Mutex<Vec<u8>>>,
+    lies: Arc<AtomicBool>,
 }
 
 impl Store for Kept {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Unreadable> {
-        let (start, bytes) = (offset as usize, self.bytes.borrow());
+        let (start, bytes) = (offset as usize, self.bytes.lock().expect("no panic"));
         buffer.copy_from_slice(bytes.get(start..start + buffer.len()).ok_or(Unreadable)?);
-        if self.lies.get() {
+        if self.lies.load(Ordering::Relaxed) {
             buffer.iter_mut().for_each(|byte| *byte ^= 1);
         }
         Ok(())
@@ -89,8 +90,8 @@ struct Host {
     member: Option<Member>,
     secret: CommunitySecret,
     begins_at: Instant,
-    bytes: Rc<RefCell<Vec<u8>>>,
-    lies: Rc<Cell<bool>>,
+    bytes: Arc<Mutex<Vec<u8>>>,
+    lies: Arc<AtomicBool>,
     leftover: Vec<u32>,
     /// How often each byte's piece was stored.
     stored: BTreeMap<u64, usize>,
@@ -135,8 +136,8 @@ impl Commons {
             member: None,
             secret: CommunitySecret::new(SECRET).expect("long enough"),
             begins_at: Instant::ZERO,
-            bytes: Rc::new(RefCell::new(vec![0; bytes])),
-            lies: Rc::default(),
+            bytes: Arc::new(Mutex::new(vec![0; bytes])),
+            lies: Arc::default(),
             leftover: Vec::new(),
             stored: BTreeMap::new(),
             events: Vec::new(),
@@ -182,7 +183,7 @@ impl Commons {
 
     /// From now on member `index` behaves so.
     pub fn become_of(&mut self, index: usize, manner: Manner) {
-        self.hosts[index].lies.set(manner == Manner::Lies);
+        self.hosts[index].lies.store(manner == Manner::Lies, Ordering::Relaxed);
     }
 
     /// Member `index` begins with another secret.
@@ -206,7 +207,7 @@ impl Commons {
     /// An earlier attempt of member `index` has left `pieces`, with one byte wrong.
     pub fn leave_behind(&mut self, index: usize, pieces: &[u32], wrong: usize) {
         let host = &mut self.hosts[index];
-        let mut bytes = host.bytes.borrow_mut();
+        let mut bytes = host.bytes.lock().expect("no panic");
         bytes.copy_from_slice(&self.content);
         bytes[wrong] ^= 1;
         host.leftover = pieces.to_vec();
@@ -249,7 +250,7 @@ impl Commons {
         let host = &self.hosts[index];
         assert_eq!(self.failure(index), None);
         assert!(host.complete_at.is_some(), "{:?}", self.counters(index));
-        assert!(*host.bytes.borrow() == self.content, "bytes differ");
+        assert!(*host.bytes.lock().expect("no panic") == self.content, "bytes differ");
         assert!(host.stored.values().all(|times| *times == 1), "{:?}", host.stored);
     }
 
@@ -313,12 +314,12 @@ impl Commons {
         let host = &mut self.hosts[index];
         match &event {
             MemberEvent::Identified(_) => {
-                let store = Kept { bytes: Rc::clone(&host.bytes), lies: Rc::clone(&host.lies) };
+                let store = Kept { bytes: Arc::clone(&host.bytes), lies: Arc::clone(&host.lies) };
                 member.begin(self.now, Arc::new(store), |piece| host.leftover.contains(&piece));
             }
             MemberEvent::Piece { offset, bytes } => {
                 let start = *offset as usize;
-                host.bytes.borrow_mut()[start..start + bytes.len()].copy_from_slice(bytes);
+                host.bytes.lock().expect("no panic")[start..start + bytes.len()].copy_from_slice(bytes);
                 *host.stored.entry(*offset).or_default() += 1;
                 return;
             }

@@ -1,5 +1,8 @@
-//! Targets of discovery and lending: what is read is written as it was read; whatever comes, agents and desk answer
+//! Targets of discovery, lending and sharing: what is read is written as it was read; whatever comes, agents and desk answer
 //! each datagram once at most, and with few bytes.
+use prismux_community::contents::{
+    Announcement, NeighbourId, PieceSet, Plan, PlanConfig, PlanEvent, PlanInput,
+};
 use prismux_community::lending::{ASK_BYTES, Answer, Ask, Asker, Desk, Receiver, Verdict};
 use prismux_community::mdns::{self, Querier, Responder};
 use prismux_community::slp::{
@@ -7,6 +10,7 @@ use prismux_community::slp::{
 };
 use prismux_community::{Datagram, Transmit};
 use prismux_endpoint::Endpoint;
+use prismux_fetch::pieces::{PieceHasher, PieceList};
 use prismux_units::Instant;
 use std::net::SocketAddr;
 
@@ -65,6 +69,41 @@ pub fn mdns(data: &[u8]) {
     assert!(found.iter().all(|found| found.at.ip() == from().ip()), "a host speaks for itself");
     responder.handle_timeout(Instant::ZERO);
     assert!(responder.poll_transmit(Instant::ZERO).is_some_and(|sent| sent.to.ip() == mdns::GROUP_V4));
+}
+
+/// An announcement of a member that shares, a plan that hears it, and a list of pieces.
+pub fn contents(data: &[u8]) {
+    if let Ok(list) = PieceList::parse(data) {
+        assert_eq!(list.layout().range(list.layout().count()), list.identity().size..list.identity().size);
+        assert!((0..list.layout().count()).all(|piece| list.hash(piece).is_some()));
+    }
+    let Ok(announcement) = Announcement::parse(data) else { return };
+    let mut again = Vec::new();
+    announcement.emit(&mut again);
+    assert_eq!(again, data);
+    let count = announcement.held.count();
+    let mut plan = Plan::new(Instant::ZERO, count, announcement.run, PlanConfig::for_pieces_of(256 << 10));
+    let (held, claims) = (&announcement.held, &announcement.claims[..]);
+    plan.handle_input(Instant::ZERO, PlanInput::Heard { from: NeighbourId(0), held, claims });
+    let events: Vec<_> = std::iter::from_fn(|| plan.poll_event()).collect();
+    // Two pieces of one neighbour, and one of the origin until it has been listened for a while.
+    assert!(events.len() <= 3, "{events:?}");
+    for event in events {
+        let PlanEvent::Ask { piece, .. } = event else { panic!("{event:?}") };
+        assert!(piece < count);
+    }
+}
+
+/// An announcement and a list, both as they are written.
+pub fn contents_seeds() -> Vec<Vec<u8>> {
+    let mut held = PieceSet::none(20);
+    (3..9).for_each(|piece| assert!(held.insert(piece)));
+    let announcement =
+        Announcement { run: NONCE, echo: 1, number: 2, key: KEY, root: KEY, claims: vec![9, 10, 19], held };
+    let (mut announced, mut hasher) = (Vec::new(), PieceHasher::new(300_000).expect("short"));
+    announcement.emit(&mut announced);
+    hasher.update(&[7; 300_000]);
+    vec![announced, hasher.finish()]
 }
 
 fn mdns_responder() -> Responder {

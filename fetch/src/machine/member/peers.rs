@@ -16,8 +16,9 @@ const CHANGE_PAUSE: Duration = Duration::from_millis(50);
 const HEARTBEAT: Duration = Duration::from_millis(500);
 /// Who has been believed at an address is forgotten there after this.
 const FORGET: Duration = Duration::from_secs(3);
-/// Most neighbours.
+/// Most neighbours. Of more, whoever has not been heard for longest makes room, if that is long.
 const MAX_PEERS: usize = 64;
+const MAKES_ROOM_AFTER: Duration = Duration::from_secs(30);
 
 /// Announcements that were not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,6 +40,7 @@ pub(super) struct Peer {
     pub(super) key: PublicKey,
     pub(super) address: SocketAddr,
     number: u64,
+    heard_at: Instant,
 }
 
 /// What has been heard from an address.
@@ -57,6 +59,7 @@ pub(super) struct Peers {
     /// Whom announcements go to.
     addresses: BTreeMap<SocketAddr, Option<Address>>,
     believed: BTreeMap<[u8; 32], Peer>,
+    next_id: u32,
     announced_at: Option<Instant>,
     has_changed: bool,
     leaving: VecDeque<(SocketAddr, Vec<u8>)>,
@@ -80,6 +83,7 @@ impl Peers {
             number: 0,
             addresses: neighbours.iter().map(|address| (*address, None)).collect(),
             believed: BTreeMap::new(),
+            next_id: 0,
             announced_at: None,
             has_changed: true,
             leaving: VecDeque::new(),
@@ -126,26 +130,32 @@ impl Peers {
         if !is_fresh {
             return None;
         }
-        let known = self.believed.len();
-        let peer = match self.believed.get_mut(&announcement.key) {
-            Some(peer) => peer,
-            None if known >= MAX_PEERS => {
-                self.counters.crowded += 1;
-                return None;
-            }
-            None => self.believed.entry(announcement.key).or_insert(Peer {
-                id: NeighbourId(known as u32),
-                key: PublicKey(announcement.key),
-                address: from,
-                number: 0,
-            }),
-        };
+        if !self.believed.contains_key(&announcement.key) && !self.make_room(now) {
+            self.counters.crowded += 1;
+            return None;
+        }
+        let next_id = &mut self.next_id;
+        let peer = self.believed.entry(announcement.key).or_insert_with(|| {
+            *next_id += 1;
+            let key = PublicKey(announcement.key);
+            Peer { id: NeighbourId(*next_id), key, address: from, number: 0, heard_at: now }
+        });
         if announcement.number <= peer.number {
             self.counters.replayed += 1;
             return None;
         }
-        (peer.number, peer.address) = (announcement.number, from);
+        (peer.number, peer.address, peer.heard_at) = (announcement.number, from, now);
         Some((peer.id, announcement))
+    }
+
+    /// Whether there is room for one more that is believed.
+    fn make_room(&mut self, now: Instant) -> bool {
+        if self.believed.len() < MAX_PEERS {
+            return true;
+        }
+        let oldest = self.believed.iter().min_by_key(|(_, peer)| peer.heard_at);
+        let silent = oldest.filter(|(_, peer)| peer.heard_at + MAKES_ROOM_AFTER <= now).map(|(key, _)| *key);
+        silent.is_some_and(|key| self.believed.remove(&key).is_some())
     }
 
     /// Notes which run speaks from an address. An old announcement takes nobody's place who was believed there lately.

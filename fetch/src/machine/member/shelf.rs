@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Where the pieces lie that have come.
-pub trait Store {
+pub trait Store: Send + Sync {
     /// Fills `buffer` with the bytes of the file from `offset` on, which have come.
     ///
     /// # Errors

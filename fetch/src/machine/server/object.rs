@@ -32,7 +32,7 @@ impl fmt::Display for Unreadable {
 impl std::error::Error for Unreadable {}
 
 /// Bytes that do not change.
-pub trait Object {
+pub trait Object: Send + Sync {
     /// Size and digest.
     fn identity(&self) -> Identity;
 

@@ -90,3 +90,20 @@ fn what_changes_is_told_soon_and_what_does_not_at_times() {
     assert_eq!((ann.announce_at(), announced(&mut ann, at(499)).len()), (at(50), 1));
     assert_eq!(ann.announce_at(), at(999));
 }
+
+#[test]
+fn who_comes_again_and_again_under_new_keys_leaves_room_for_others() {
+    let mut ann = member(1, 11, &[]);
+    let mut heard = |now: Instant, key: u8| {
+        let mut other = member(2, u64::from(key) + 100, &[1]);
+        (other.own_key, other.number) = (PublicKey([key; 32]), 1);
+        other.addresses.insert(address(1), Some(Address { run: 11, believed_at: None }));
+        let announcement = announced(&mut other, now).remove(0).1;
+        ann.hear(now, address(2), &announcement).map(|(id, _)| id)
+    };
+    let ids: Vec<_> = (100..164).map(|key| heard(at(u64::from(key)), key)).collect();
+    assert!(ids.iter().all(Option::is_some));
+    assert_eq!(heard(at(1000), 200), None, "all were heard just now");
+    let late = heard(at(60_000), 200);
+    assert!(late.is_some() && !ids.contains(&late));
+}
