@@ -153,7 +153,7 @@ fn who_owes_for_too_long_rests_longer_each_time_and_is_left_at_last() {
     let mut plan = Plan::new(at(0), 1, 0, PlanConfig { rest: Duration::from_secs(1), ..config() });
     // The origin is out of play.
     plan.origin_rests_until = at(10_000_000);
-    let patience = config().patience.as_millis() as u64;
+    let patience = config().patience.as_millis();
     let (mut now, mut asked) = (0, Vec::new());
     while plan.neighbours.get(&ANN).is_none_or(Neighbour::is_live) && now < 200_000 {
         let mut events = hear(&mut plan, now, ANN, &[0], &[]);
@@ -186,7 +186,7 @@ fn claims_that_are_not_kept_count_no_more() {
     // Who takes from the origin all the time has nothing to do but what is not claimed.
     let mut plan = Plan::new(at(0), 12, 0, PlanConfig { from_origin: 1, ..config() });
     let claims: Vec<u32> = (4..12).collect();
-    let patience = config().claim_patience.as_millis() as u64;
+    let patience = config().claim_patience.as_millis();
     hear(&mut plan, 0, ANN, &[], &claims);
     let mut now = 0;
     while now <= patience {
