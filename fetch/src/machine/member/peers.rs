@@ -177,6 +177,11 @@ impl Peers {
         self.has_changed = true;
     }
 
+    /// This member has everything: it is told at once, since it may end now.
+    pub(super) const fn change_at_last(&mut self) {
+        self.announced_at = None;
+    }
+
     /// When something is to be announced.
     pub(super) fn announce_at(&self) -> Instant {
         let pause = if self.has_changed { CHANGE_PAUSE } else { HEARTBEAT };
@@ -185,11 +190,15 @@ impl Peers {
 
     /// Announces, if it is time.
     pub(super) fn announce(&mut self, now: Instant, held: &PieceSet, claims: &[u32]) {
-        if self.announce_at() > now || held.count() == 0 {
+        if self.announce_at() > now {
             return;
         }
         self.announced_at = Some(now);
         self.has_changed = false;
+        if held.count() == 0 {
+            // Of an empty file nobody needs anything.
+            return;
+        }
         for (address, known) in &self.addresses {
             self.number += 1;
             let announcement = Announcement {

@@ -221,6 +221,7 @@ impl Sharing {
                         lane.download.abort(now);
                         lane.download
                     }));
+                    self.peers.change_at_last();
                     self.events.push(MemberEvent::Complete);
                 }
             }

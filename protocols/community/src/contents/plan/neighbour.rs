@@ -1,5 +1,5 @@
 //! What is known of one neighbour.
-use super::Reason;
+use super::event::Reason;
 use crate::contents::PieceSet;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
