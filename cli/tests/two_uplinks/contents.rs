@@ -149,7 +149,7 @@ impl Street {
     }
 
     /// Bytes that came over all lines from the server.
-    fn from_server(&self) -> u64 {
+    fn server_bytes(&self) -> u64 {
         (0..HOSTS).map(|line| self.lines.carried(line, 0)).sum()
     }
 }
@@ -208,10 +208,10 @@ pub fn shared() {
             let alone = outcome(street.fetch(0, ""));
             assert!(alone.succeeded && street.has_it(0), "{}", alone.said);
             fs::remove_file(street.output(0)).unwrap();
-            let before = street.from_server();
+            let before = street.server_bytes();
             let sharing: Vec<Child> = (0..HOSTS).map(|host| street.share(host)).collect();
             let together: Vec<Outcome> = sharing.into_iter().map(outcome).collect();
-            (alone.seconds(), together, street.from_server() - before)
+            (alone.seconds(), together, street.server_bytes() - before)
         });
         for (host, outcome) in together.iter().enumerate() {
             assert!(outcome.succeeded && street.has_it(host), "{}", outcome.said);
