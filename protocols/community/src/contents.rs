@@ -1,5 +1,5 @@
-//! Content sharing, a use of communities that PRISM's papers name: each member takes a part of what all want from a server
-//! in the Internet, and they share the parts.
+//! Content sharing, a use of communities that PRISM's papers name: each member takes a part of what all want from a
+//! server in the Internet, and they share the parts.
 //!
 //! * [`Layout`]: a file in pieces. [`PieceSet`]: some of them.
 //! * [`Plan`]: which piece a member takes from whom: from the origin over its own uplink what no neighbour has or takes

@@ -1,5 +1,5 @@
-//! Pieces on their way from the origin: a download of the file that goes from piece to piece, so that what it has learned
-//! of the way is kept. What lies between two pieces counts as here.
+//! Pieces on their way from the origin: a download of the file that goes from piece to piece, so that what it has
+//! learned of the way is kept. What lies between two pieces counts as here.
 use super::transfer::begin;
 use crate::SEGMENT_BYTES;
 use crate::client::{Download, DownloadConfig, DownloadError, DownloadEvent, PathSpec};
