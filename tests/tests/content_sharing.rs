@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Each takes a part from the origin and gives it to the others, so that N members need the time of the file over the
-//! sum of their uplinks. Headers take 89 bytes beside 1289 of the file, and two times three round trips come first: for
-//! the list of pieces, and the first piece.
-//! `cargo test -p prismux-tests --test content_sharing -- --nocapture` prints a table.
+//! sum of their uplinks. Headers take 89 bytes beside 1289 of the file, and two times three round trips come first:
+//! for the list of pieces, and the first piece. `cargo test -p prismux-tests --test content_sharing -- --nocapture`
+//! prints a table.
 #![allow(clippy::disallowed_macros, reason = "a test that prints what it measures")]
 use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Deadline, Drain, Endpoint, Output, expire};

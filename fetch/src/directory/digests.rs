@@ -1,5 +1,5 @@
-//! Digests of files and lists of their pieces, each computed once whatever its names: by one thread, the shortest rest first, so that a small
-//! file never waits for a large one. A file is open only while a slice of it is hashed.
+//! Digests of files and lists of their pieces, each computed once whatever its names: by one thread, the shortest rest
+//! first, so that a small file never waits for a large one. A file is open only while a slice of it is hashed.
 use super::list::ListObject;
 use super::{FileObject, Weak, open_file};
 use crate::digest::Digest;

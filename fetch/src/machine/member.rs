@@ -1,14 +1,14 @@
 //! A member of a community that shares contents: it takes a part of a file from its origin over its own uplink, the
 //! rest from neighbours that have it, and gives them what it has.
 //!
-//! An [`Endpoint`], as all machines here. It is made of those that fetch and serve files without neighbours: pieces from
-//! the origin come by a [`Download`](crate::client::Download) of the file in which others count as here already, each
-//! from a neighbour by a download of an object of its own, and neighbours are answered by a [`Server`]. Which piece
-//! comes from whom decides [`Plan`].
+//! An [`Endpoint`], as all machines here. It is made of those that fetch and serve files without neighbours: pieces
+//! from the origin come by a [`Download`](crate::client::Download) of the file in which others count as here already,
+//! each from a neighbour by a download of an object of its own, and neighbours are answered by a [`Server`]. Which
+//! piece comes from whom decides [`Plan`].
 //!
 //! The origin's list of pieces ([`crate::pieces`]) comes first. A piece is kept and given on only when its hash is the
-//! list's; the neighbour that gave another is left. Announcements and the paths of pieces are proven by the community's
-//! secret ([`CommunitySecret`]).
+//! list's; the neighbour that gave another is left. Announcements and the paths of pieces are proven by the
+//! community's secret ([`CommunitySecret`]).
 //!
 //! `peers`: neighbours and announcements. `shelf`: what is given. `lane`: what comes from the origin; `transfer`: what
 //! comes from neighbours. `sharing`: all of that,
@@ -29,8 +29,8 @@ pub use shelf::Store;
 use crate::client::{self, DownloadConfig, PathSpec};
 use crate::digest::Digest;
 use crate::key::ServerKey;
+use crate::machine::server::{self, Server, ServerConfig};
 use crate::pieces::{self, PieceList};
-use crate::server::{self, Server, ServerConfig};
 use peers::Peers;
 use prismux_community::contents::{Layout, Plan};
 use prismux_endpoint::{Deadline, Endpoint, expire};

@@ -2,8 +2,8 @@
 //! server in the Internet, and they share the parts.
 //!
 //! * [`Layout`]: a file in pieces. [`PieceSet`]: some of them.
-//! * [`Plan`]: which piece a member takes from whom: from the origin over its own uplink what no neighbour has or takes
-//!   there, everything else from neighbours; again, and elsewhere, what one owes or has given wrong.
+//! * [`Plan`]: which piece a member takes from whom: from the origin over its own uplink what no neighbour has or
+//!   takes there, everything else from neighbours; again, and elsewhere, what one owes or has given wrong.
 //! * [`Announcement`]: what members tell each other of what they have and take.
 //!
 //! How pieces travel, and how they are proven right, is for whoever drives a plan (`prismux_fetch::member`).

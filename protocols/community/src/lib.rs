@@ -1,4 +1,5 @@
-//! How hosts of a community find each other, agree to lend an uplink and share contents, without anybody in the middle.
+//! How hosts of a community find each other, agree to lend an uplink and share contents, without anybody in the
+//! middle.
 //!
 //! * [`slp`]: the Service Location Protocol, version 2 (RFC 2608), as it works without directory agents: who offers a
 //!   service answers requests that go to all.

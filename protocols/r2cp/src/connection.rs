@@ -173,14 +173,14 @@ impl Connection {
         PipeId(self.pipes.len() - 1)
     }
 
-    /// From now on nothing is asked for that ends beyond `position`: for who wants the stream bit by bit. What was asked
-    /// for before still comes.
+    /// From now on nothing is asked for that ends beyond `position`: for who wants the stream bit by bit. What was
+    /// asked for before still comes.
     pub const fn ask_up_to(&mut self, position: u64) {
         self.ask_limit = position;
     }
 
-    /// These bytes are here from elsewhere: no pipe asks for them (any more). What was asked for still comes, and is told
-    /// of only as far as it is new.
+    /// These bytes are here from elsewhere: no pipe asks for them (any more). What was asked for still comes, and is
+    /// told of only as far as it is new.
     pub fn already_here(&mut self, range: &core::ops::Range<u64>) {
         let range = range.start..self.end.map_or(range.end, |end| range.end.min(end - 1));
         if range.start < range.end {

@@ -1,5 +1,5 @@
-//! Targets of discovery, lending and sharing: what is read is written as it was read; whatever comes, agents and desk answer
-//! each datagram once at most, and with few bytes.
+//! Targets of discovery, lending and sharing: what is read is written as it was read; whatever comes, agents and desk
+//! answer each datagram once at most, and with few bytes.
 use prismux_community::contents::{
     Announcement, NeighbourId, PieceSet, Plan, PlanConfig, PlanEvent, PlanInput,
 };

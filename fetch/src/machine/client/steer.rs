@@ -23,7 +23,8 @@ impl Download {
         index
     }
 
-    /// From now on nothing is asked for that ends beyond `position`; see [`DownloadConfig::ask_up_to`](super::DownloadConfig::ask_up_to).
+    /// From now on nothing is asked for that ends beyond `position`; see
+    /// [`DownloadConfig::ask_up_to`](super::DownloadConfig::ask_up_to).
     pub fn ask_up_to(&mut self, now: Instant, position: u64) {
         self.config.ask_up_to = Some(position);
         if let Some(carrier) = &mut self.carrier {
@@ -33,8 +34,8 @@ impl Download {
         self.progress_at = now;
     }
 
-    /// Bytes that the caller has, or will have, from elsewhere: they are not asked for by R²CP (any more). Those that were
-    /// come, and are told of as far as they are new.
+    /// Bytes that the caller has, or will have, from elsewhere: they are not asked for by R²CP (any more). Those that
+    /// were come, and are told of as far as they are new.
     pub fn already_here(&mut self, now: Instant, range: Range<u64>) {
         match (&mut self.carrier, &mut self.config.resume) {
             (Some(carrier), _) => carrier.already_here(now, &range),

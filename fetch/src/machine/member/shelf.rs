@@ -1,7 +1,7 @@
 //! What a member gives its neighbours: the pieces that it has, to those that know the community's secret.
 use crate::handshake::{Identity, Refusal};
+use crate::machine::server::{Lookup, Object, Objects, Unreadable};
 use crate::pieces::PieceList;
-use crate::server::{Lookup, Object, Objects, Unreadable};
 use prismux_community::contents::PieceSet;
 use sha2::{Digest as _, Sha256};
 use std::ops::Range;

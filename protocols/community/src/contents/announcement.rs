@@ -36,8 +36,8 @@ pub const MAX_ANNOUNCEMENT_BYTES: usize = 97 + 4 * MAX_CLAIMS + MAX_PIECES as us
 pub struct Announcement {
     /// The sender's run.
     pub run: u64,
-    /// The receiver's run, as the sender has heard it; zero before. Who hears its own knows that the announcement is no
-    /// old one.
+    /// The receiver's run, as the sender has heard it; zero before. Who hears its own knows that the announcement is
+    /// no old one.
     pub echo: u64,
     /// Higher than that of any earlier announcement of this run.
     pub number: u64,

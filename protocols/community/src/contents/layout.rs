@@ -76,7 +76,9 @@ mod tests {
         }
 
         #[test]
-        fn whole_pieces_lie_inside_and_no_other_does(size in 1..50_000_000u64, a in 0..50_000_000u64, b in 0..50_000_000u64) {
+        fn whole_pieces_lie_inside_and_no_other_does(
+            size in 1..50_000_000u64, a in 0..50_000_000u64, b in 0..50_000_000u64,
+        ) {
             let layout = Layout::of(size).expect("short");
             let range = a.min(b).min(size)..a.max(b).min(size);
             let whole = layout.whole_pieces(&range);

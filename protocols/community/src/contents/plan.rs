@@ -1,18 +1,20 @@
 //! Which piece a member takes from whom.
 //!
-//! An [`Endpoint`]: what was heard, what came and what failed are mutations, [`PlanEvent`]s say what to ask for. The rules:
+//! An [`Endpoint`]: what was heard, what came and what failed are mutations, [`PlanEvent`]s say what to ask for. The
+//! rules:
 //!
-//! * **From the origin** what no neighbour has or takes there, in the file's order from a place of the member's own, so
-//!   that members that start together begin at different places; from where another has been, somewhere in the longest
-//!   run of pieces that nobody has or takes. As many at a time as take half a second, at first one, until neighbours
-//!   have had time to say what they take.
+//! * **From the origin** what no neighbour has or takes there, in the file's order from a place of the member's own,
+//!   so that members that start together begin at different places; from where another has been, somewhere in the
+//!   longest run of pieces that nobody has or takes. As many at a time as take half a second, at first one, until
+//!   neighbours have had time to say what they take.
 //! * **From neighbours** everything else, of those that have it from the one that is asked for least.
-//! * A piece is asked of one source at a time. What a neighbour owes for too long is asked elsewhere, and the neighbour
-//!   rests, longer each time; one that owes again and again, or gives a wrong piece, is left for good.
-//! * A claim counts for a while only, once for each piece and neighbour; who does not keep three is not believed again.
-//! * When nothing else is left to take from the origin, a member with room takes what others have taken there for longer
-//!   than twice its own time for a piece; and what it takes there itself and a neighbour has meanwhile it takes from the
-//!   neighbour.
+//! * A piece is asked of one source at a time. What a neighbour owes for too long is asked elsewhere, and the
+//!   neighbour rests, longer each time; one that owes again and again, or gives a wrong piece, is left for good.
+//! * A claim counts for a while only, once for each piece and neighbour; who does not keep three is not believed
+//!   again.
+//! * When nothing else is left to take from the origin, a member with room takes what others have taken there for
+//!   longer than twice its own time for a piece; and what it takes there itself and a neighbour has meanwhile it takes
+//!   from the neighbour.
 //!
 //! `choice`: these rules. `neighbour`: what is known of one. `event`: what a plan is told and tells.
 mod choice;
