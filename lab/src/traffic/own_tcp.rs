@@ -8,6 +8,7 @@ use crate::fabric::LINK_MTU_BYTES;
 use prismux_endpoint::random::Seed;
 use prismux_endpoint::{Deadline, Endpoint};
 use prismux_linux::event_loop::{BATCH_PACKETS, EventLoop, StopHandle};
+use prismux_linux::process;
 use prismux_linux::tun::Tun;
 use prismux_prism::TcpPrism;
 use prismux_tcp::{ByteConnection, Listener, ListenerEvent, SegmentIn, SegmentOut, State, TcpConfig};
@@ -56,8 +57,11 @@ struct Host<'a> {
 }
 
 impl OwnTcp {
-    /// Answers the receiver's call, sends everything and stays until it is acknowledged.
+    /// Answers the receiver's call, sends everything and stays until it is acknowledged. Takes the calling thread for
+    /// itself.
     pub(super) fn run(&self) -> io::Result<Sent> {
+        // A host of its own, whose kernel would answer as packets arrive, whatever programs run beside.
+        process::prefer_this_thread(process::CARRIER_PRIORITY);
         let mut events = EventLoop::new(self.schedule.clock, StopHandle::new()?)?;
         events.watch(&self.tun, 0)?;
         let mut host = Host::new(self);
