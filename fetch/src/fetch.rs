@@ -1,9 +1,8 @@
 //! `prismux fetch` on Linux: one object, over several interfaces from several servers, into a file.
 //!
 //! `request`: what is wanted, told and answered. `links`: sockets on interfaces that come and go. `orders`: what
-//! reaches it while it runs. `sample`: how it went, over time. [`share`]: the same
-//! among neighbours. `transport`: what a transport cannot do. `error`: what
-//! can go wrong.
+//! reaches it while it runs. `sample`: how it went, over time. [`share`]: the same among neighbours. `transport`: what
+//! a transport cannot do. `error`: what can go wrong.
 mod error;
 mod links;
 mod orders;
@@ -23,13 +22,12 @@ use crate::os_entropy;
 use crate::partial::{self, Leftover, PartialFile};
 use crate::socket;
 use crate::url::Url;
-use links::Links;
+use links::{FIRST_TOKEN, Links};
 use orders::Orders;
 use prismux_endpoint::{Drain, Endpoint, Output, expire};
 use prismux_linux::batch::BatchReceiver;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake};
-use prismux_linux::handoff::{Estimates, LinkWatch};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
@@ -41,10 +39,8 @@ const SAVE_EVERY: Duration = Duration::from_secs(2);
 /// The observer is told this often, and interfaces that are gone are looked for.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
-/// Orders have come. Interfaces have the numbers from 0 on.
-const ORDERS: Token = 1 << 32;
-/// Some interface has changed.
-const INTERFACES: Token = ORDERS + 1;
+/// Orders have come.
+const ORDERS: Token = FIRST_TOKEN;
 
 /// Fetches. Ends early with `stop`, and on SIGINT and SIGTERM if `on_signals`.
 ///
@@ -63,13 +59,11 @@ pub fn run(
         event_loop.stop_on_signals()?;
     }
     let clock = event_loop.clock();
-    let links = Links::new(request)?;
+    let links = Links::new(request, &event_loop)?;
     let mut fetch = Fetch {
         request,
         download: Download::new(config_of(request, leftover.as_ref()), [], os_entropy(), clock.now()),
         orders: None,
-        // Without, an interface that goes is noticed by what is sent there.
-        watch: LinkWatch::open(Estimates::default()).ok(),
         sampler: request.sample_every.map(Sampler::new),
         started_at: clock.now(),
         completed_at: None,
@@ -83,9 +77,6 @@ pub fn run(
     }
     if let Some(path) = &request.orders {
         fetch.orders = Some(orders::take(path, &event_loop)?);
-    }
-    if let Some(watch) = &fetch.watch {
-        event_loop.watch(watch, INTERFACES)?;
     }
     fetch.run(event_loop, observer)
 }
@@ -119,7 +110,6 @@ struct Fetch<'a> {
     download: Download,
     links: Links,
     orders: Option<Orders>,
-    watch: Option<LinkWatch>,
     sampler: Option<Sampler>,
     started_at: Instant,
     completed_at: Option<Instant>,
@@ -152,7 +142,7 @@ impl Fetch<'_> {
             }
             if report_at <= now {
                 report_at = now + REPORT_EVERY;
-                self.links.look_after(self.watch.as_ref(), &mut self.download, &event_loop, now);
+                self.links.look_after(&mut self.download, &event_loop, now);
                 self.report(observer);
                 self.tell_old_sample(now, observer);
             }
@@ -169,10 +159,7 @@ impl Fetch<'_> {
             if ready.contains(&ORDERS) {
                 self.obey(&event_loop, observer);
             }
-            if let (Some(watch), true) = (&mut self.watch, ready.contains(&INTERFACES)) {
-                let moves = watch.moves()?;
-                self.links.note_gone(&moves, &mut self.download, &event_loop, clock.now());
-            }
+            self.links.note_gone(&ready, &mut self.download, &event_loop, clock.now())?;
             self.receive(&ready, &mut batch, clock, observer)?;
         }
         let elapsed = self.completed_at.unwrap_or(started_at) - started_at;
@@ -188,8 +175,7 @@ impl Fetch<'_> {
         clock: Clock,
         observer: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), FetchError> {
-        for &token in ready.iter().filter(|token| **token < ORDERS) {
-            let link = token as usize;
+        for link in ready.iter().filter_map(|token| Links::of(*token)) {
             if !self.links.receive(link, batch) {
                 continue;
             }

@@ -9,6 +9,7 @@
 //! * [`key`]: how a server is known. [`Entropy`]: the randomness that machines are given.
 //! * [`server`]: answers thousands of clients out of [`server::Objects`]. [`client`]: one download over many paths.
 //! * [`member`]: a download that neighbours share. [`pieces`]: what it is cut into.
+//! * [`LinkUser`]: what a download hears of interfaces.
 //!
 //! And their life on Linux:
 //!
@@ -27,7 +28,7 @@ pub mod serve;
 mod socket;
 pub mod url;
 
-pub use machine::{channel, client, cookie, digest, handshake, key, member, pieces, server, wire};
+pub use machine::{LinkUser, channel, client, cookie, digest, handshake, key, member, pieces, server, wire};
 pub use os_entropy::os_entropy;
 pub use prismux_sealed::Entropy;
 

@@ -8,9 +8,12 @@ pub mod cookie;
 pub mod digest;
 pub mod handshake;
 pub mod key;
+mod link_user;
 pub mod member;
 mod noise;
 pub mod pieces;
 pub(crate) mod segment;
 pub mod server;
 pub mod wire;
+
+pub use link_user::LinkUser;

@@ -2,6 +2,7 @@
 mod common;
 
 use common::*;
+use prismux_fetch::LinkUser;
 use prismux_fetch::client::{DownloadConfig, DownloadError, DownloadEvent, PathEnd, PathLoss, Rejection};
 use prismux_fetch::handshake::Refusal;
 use prismux_fetch::server::ServerConfig;

@@ -3,6 +3,7 @@ mod common;
 
 use common::*;
 use prismux_endpoint::Endpoint;
+use prismux_fetch::LinkUser;
 use prismux_fetch::client::{DownloadConfig, DownloadEvent, PathLoss, Transport};
 use prismux_fetch::server::ServerConfig;
 use prismux_units::{Duration, Rate};

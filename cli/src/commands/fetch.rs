@@ -10,8 +10,10 @@ use crate::failure::Failure;
 use crate::output::print;
 use indicatif::{ProgressBar, ProgressStyle};
 use prismux_fetch::fetch::{self, FetchError, FetchRequest, FetchSummary, PathProgress, Update};
+use prismux_fetch::handshake::Identity;
 use prismux_linux::event_loop::{StopHandle, block_stop_signals};
 use prismux_study::text_table::Table;
+use prismux_units::Duration;
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -124,14 +126,7 @@ fn shares(paths: &[PathProgress]) -> String {
 
 fn print_text(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
     let fetched: u64 = summary.paths.iter().map(|path| path.report.received_bytes).sum();
-    let seconds = summary.elapsed.as_secs_f64();
-    print(format!(
-        "{}: {} bytes, {fetched} of them fetched in {seconds:.2} s ({:.2} Mbit/s)\nsha256 {}",
-        printable(output),
-        summary.identity.size,
-        fetched as f64 * 8e-6 / seconds.max(1e-9),
-        summary.identity.digest,
-    ))?;
+    print(outcome(output, &summary.identity, fetched, summary.elapsed))?;
     let mut table = Table::new(&["link", "server", "bytes", "share"]);
     for path in &summary.paths {
         let share = 100.0 * path.report.received_bytes as f64 / fetched.max(1) as f64;
@@ -149,6 +144,18 @@ fn print_text(output: &Path, summary: &FetchSummary) -> Result<(), Failure> {
         longest_gap_at_s(summary).map_or(String::new(), |at_s| format!(" at {at_s:.3} s")),
         summary.counters.duplicate_bytes
     ))?)
+}
+
+/// The file that is here, and how quickly it came.
+fn outcome(output: &Path, identity: &Identity, fetched_bytes: u64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    format!(
+        "{}: {} bytes, {fetched_bytes} of them fetched in {seconds:.2} s ({:.2} Mbit/s)\nsha256 {}",
+        printable(output),
+        identity.size,
+        fetched_bytes as f64 * 8e-6 / seconds.max(1e-9),
+        identity.digest,
+    )
 }
 
 /// A path as a terminal may show it: a URL can name a file with control characters.

@@ -1,12 +1,12 @@
 //! Sockets on interfaces that come and go.
 use super::{FetchError, FetchRequest, UsageError, spec_for};
-use crate::client::{Download, PathSpec};
-use crate::member::Member;
+use crate::LinkUser;
+use crate::client::PathSpec;
 use crate::socket::{UdpPort, Via};
 use crate::url::Url;
 use prismux_linux::batch::BatchReceiver;
 use prismux_linux::event_loop::{EventLoop, Token};
-use prismux_linux::handoff::{LinkWatch, Move};
+use prismux_linux::handoff::{Estimates, LinkWatch, Move};
 use prismux_r2cp::policy::Cost;
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
@@ -15,40 +15,10 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 /// A socket without a live path is replaced this often: its interface may have become another.
 const REPLACE_EVERY: Duration = Duration::from_secs(4);
-
-/// What uses interfaces and hears when they come and go.
-pub(super) trait LinkUser {
-    /// Whether anything over this interface is alive, or nothing wants to be.
-    fn link_is_alive(&self, link: usize) -> bool;
-    /// An interface is gone.
-    fn link_down(&mut self, now: Instant, link: usize);
-    /// An interface is back.
-    fn link_up(&mut self, now: Instant, link: usize);
-}
-
-impl LinkUser for Download {
-    fn link_is_alive(&self, link: usize) -> bool {
-        self.link_is_alive(link)
-    }
-    fn link_down(&mut self, now: Instant, link: usize) {
-        self.link_down(now, link);
-    }
-    fn link_up(&mut self, now: Instant, link: usize) {
-        self.link_up(now, link);
-    }
-}
-
-impl LinkUser for Member {
-    fn link_is_alive(&self, link: usize) -> bool {
-        self.link_is_alive(link)
-    }
-    fn link_down(&mut self, now: Instant, link: usize) {
-        self.link_down(now, link);
-    }
-    fn link_up(&mut self, now: Instant, link: usize) {
-        self.link_up(now, link);
-    }
-}
+/// Some interface has changed.
+const CHANGES: Token = 1 << 32;
+/// The first token for what else is waited for: interfaces have the numbers from 0 on.
+pub(super) const FIRST_TOKEN: Token = CHANGES + 1;
 
 /// One interface in one address family.
 struct Link {
@@ -65,20 +35,31 @@ pub(super) struct Links {
     links: Vec<Link>,
     via: Vec<Via>,
     costs: Vec<(Via, Cost)>,
+    /// Without, an interface that goes is noticed by what is sent there.
+    watch: Option<LinkWatch>,
 }
 
 impl Links {
-    /// None yet.
+    /// None yet; changes of interfaces are waited for from now on.
     ///
     /// # Errors
-    /// When a cost is given for an interface that is not used.
-    pub(super) fn new(request: &FetchRequest) -> Result<Self, FetchError> {
+    /// When a cost is given for an interface that is not used, and when the system refuses.
+    pub(super) fn new(request: &FetchRequest, event_loop: &EventLoop) -> Result<Self, FetchError> {
         let is_used =
             |via: &Via| request.via.contains(via) || request.urls.iter().any(|url| url.via.contains(via));
         if let Some((via, _)) = request.costs.iter().find(|(via, _)| !is_used(via)) {
             return Err(UsageError::UnusedCost(via.clone()).into());
         }
-        Ok(Self { links: Vec::new(), via: request.via.clone(), costs: request.costs.clone() })
+        let watch = LinkWatch::open(Estimates::default()).ok();
+        if let Some(watch) = &watch {
+            event_loop.watch(watch, CHANGES)?;
+        }
+        Ok(Self { links: Vec::new(), via: request.via.clone(), costs: request.costs.clone(), watch })
+    }
+
+    /// The interface whose socket has something to say by `token`.
+    pub(super) fn of(token: Token) -> Option<usize> {
+        (token < CHANGES).then_some(token as usize)
     }
 
     /// Opens a socket for each interface that the server of `url` is to be reached by, unless there is one, and lists
@@ -153,14 +134,19 @@ impl Links {
         }
     }
 
-    /// Notes interfaces that have gone down, or have lost their last address.
+    /// Notes interfaces that have gone down, or have lost their last address, where `ready` tells of changes.
+    ///
+    /// # Errors
+    /// When the system no longer tells of interfaces.
     pub(super) fn note_gone(
         &mut self,
-        moves: &[Move],
+        ready: &[Token],
         user: &mut impl LinkUser,
         event_loop: &EventLoop,
         now: Instant,
-    ) {
+    ) -> io::Result<()> {
+        let (Some(watch), true) = (&mut self.watch, ready.contains(&CHANGES)) else { return Ok(()) };
+        let moves = watch.moves()?;
         let is_lost = |name: &String| {
             moves.iter().any(|step| matches!(step, Move::Lost { interface } if interface == name))
         };
@@ -170,16 +156,12 @@ impl Links {
                 link.close(event_loop);
             }
         }
+        Ok(())
     }
 
     /// Notes interfaces that have gone, and opens new sockets on those that are back or silent.
-    pub(super) fn look_after(
-        &mut self,
-        watch: Option<&LinkWatch>,
-        user: &mut impl LinkUser,
-        event_loop: &EventLoop,
-        now: Instant,
-    ) {
+    pub(super) fn look_after(&mut self, user: &mut impl LinkUser, event_loop: &EventLoop, now: Instant) {
+        let watch = self.watch.as_ref();
         let is_down = |name: &str| watch.is_some_and(|watch| !watch.usable().any(|usable| usable == name));
         for (index, link) in self.links.iter_mut().enumerate() {
             if link.port.as_mut().is_some_and(|port| port.broken.take().is_some()) {

@@ -1,7 +1,7 @@
 //! `prismux fetch --share` on Linux: one object, into a file, together with neighbours.
 //!
 //! The sockets towards the origin are those of a fetch alone; one more listens for neighbours, and asks them.
-use super::links::Links;
+use super::links::{FIRST_TOKEN, Links};
 use super::{FetchError, FetchRequest, REPORT_EVERY, SAVE_EVERY, Update, prepare_output};
 use crate::handshake::Identity;
 use crate::member::{CommunitySecret, Member, MemberConfig, MemberCounters, MemberEvent, Received, Store};
@@ -14,7 +14,6 @@ use prismux_endpoint::{Drain, Endpoint, Output, expire};
 use prismux_linux::batch::BatchReceiver;
 use prismux_linux::clock::Clock;
 use prismux_linux::event_loop::{EventLoop, StopHandle, Token, Wake};
-use prismux_linux::handoff::{Estimates, LinkWatch};
 use prismux_units::{Duration, Instant};
 use prismux_wire::Ecn;
 use std::fs::File;
@@ -27,11 +26,10 @@ use std::thread::{self, JoinHandle};
 /// The port of members that say nothing else.
 pub const DEFAULT_PORT: u16 = 4718;
 
-/// Neighbours have said something. Interfaces have the numbers from 0 on.
-const NEIGHBOURS: Token = 1 << 33;
-const INTERFACES: Token = NEIGHBOURS + 1;
+/// Neighbours have said something.
+const NEIGHBOURS: Token = FIRST_TOKEN;
 /// The member's number of the socket towards neighbours.
-const NEIGHBOUR_LINK: usize = 1 << 32;
+const NEIGHBOUR_LINK: usize = NEIGHBOURS as usize;
 
 /// What to fetch, and among whom.
 #[derive(Debug, Clone)]
@@ -90,14 +88,10 @@ pub fn run(
     let port = UdpPort::listen(request.listen).map_err(failed)?;
     let local = port.local_address().map_err(failed)?;
     event_loop.watch(&port, NEIGHBOURS)?;
-    let mut links = Links::new(&request.fetch)?;
+    let mut links = Links::new(&request.fetch, &event_loop)?;
     let mut origin = Vec::new();
     for url in &request.fetch.urls {
         origin.extend(links.paths_to(url, &event_loop)?);
-    }
-    let watch = LinkWatch::open(Estimates::default()).ok();
-    if let Some(watch) = &watch {
-        event_loop.watch(watch, INTERFACES)?;
     }
     let started_at = event_loop.clock().now();
     let config = MemberConfig {
@@ -115,7 +109,6 @@ pub fn run(
         links,
         port,
         local,
-        watch,
         leftover,
         started_at,
         identity: None,
@@ -133,7 +126,6 @@ struct Share<'a> {
     links: Links,
     port: UdpPort,
     local: SocketAddr,
-    watch: Option<LinkWatch>,
     leftover: Option<Leftover>,
     started_at: Instant,
     identity: Option<Identity>,
@@ -164,7 +156,7 @@ impl Share<'_> {
             }
             if report_at <= now {
                 report_at = now + REPORT_EVERY;
-                self.links.look_after(self.watch.as_ref(), &mut self.member, &event_loop, now);
+                self.links.look_after(&mut self.member, &event_loop, now);
                 self.report(observer);
             }
             if save_at <= now {
@@ -179,10 +171,7 @@ impl Share<'_> {
                 }
                 return self.interrupted(clock.now(), observer);
             }
-            if let (Some(watch), true) = (&mut self.watch, ready.contains(&INTERFACES)) {
-                let moves = watch.moves()?;
-                self.links.note_gone(&moves, &mut self.member, &event_loop, clock.now());
-            }
+            self.links.note_gone(&ready, &mut self.member, &event_loop, clock.now())?;
             self.receive(&ready, &mut batch, clock, observer)?;
         }
         self.finish(clock.now(), observer)
@@ -202,14 +191,15 @@ impl Share<'_> {
         clock: Clock,
         observer: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), FetchError> {
-        for &token in ready.iter().filter(|token| **token <= NEIGHBOURS) {
-            let is_near = token == NEIGHBOURS;
-            let link = if is_near { NEIGHBOUR_LINK } else { token as usize };
-            let has_some =
-                if is_near { self.port.receive(batch)? > 0 } else { self.links.receive(link, batch) };
+        for &token in ready {
+            let has_some = match Links::of(token) {
+                Some(link) => self.links.receive(link, batch),
+                None => token == NEIGHBOURS && self.port.receive(batch)? > 0,
+            };
             if !has_some {
                 continue;
             }
+            let is_near = token == NEIGHBOURS;
             let now = clock.now();
             for datagram in batch.datagrams().filter(|datagram| !datagram.truncated) {
                 if is_near {
@@ -217,7 +207,7 @@ impl Share<'_> {
                 }
                 let asked = datagram.to.map(|address| SocketAddr::new(address, self.local.port()));
                 let received = Received {
-                    link,
+                    link: token as usize,
                     from: datagram.from,
                     local: asked.unwrap_or(self.local),
                     ecn: datagram.traffic_class.map_or(Ecn::NotEct, Ecn::from_bits),

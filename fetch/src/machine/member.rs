@@ -11,8 +11,7 @@
 //! community's secret ([`CommunitySecret`]).
 //!
 //! `peers`: neighbours and announcements. `shelf`: what is given. `lane`: what comes from the origin; `transfer`: what
-//! comes from neighbours. `sharing`: all of that,
-//! once the file is known. `event`: what the caller is told.
+//! comes from neighbours. `sharing`: all of that, once the file is known. `event`: what the caller is told.
 mod event;
 mod lane;
 mod peers;
@@ -21,14 +20,15 @@ mod sharing;
 mod shelf;
 mod transfer;
 
-pub use event::{MemberCounters, MemberError, MemberEvent, Received, Transmit};
+pub use event::{MemberCounters, MemberError, MemberEvent, Received};
 pub use peers::AnnouncementCounters;
 pub use secret::{CommunitySecret, PROOF_BYTES};
 pub use shelf::Store;
 
-use crate::client::{self, DownloadConfig, PathSpec};
+use crate::client::{self, DownloadConfig, PathSpec, Transmit};
 use crate::digest::Digest;
 use crate::key::ServerKey;
+use crate::machine::LinkUser;
 use crate::machine::server::{self, Server, ServerConfig};
 use crate::pieces::{self, PieceList};
 use peers::Peers;
@@ -205,29 +205,6 @@ impl Member {
         self.events.push_back(MemberEvent::Failed(why));
     }
 
-    /// Whether anything over this interface is open, or nothing wants to be.
-    pub fn link_is_alive(&self, link: usize) -> bool {
-        let downloads = match &self.phase {
-            Phase::Listing(listing) => vec![&listing.download],
-            Phase::Sharing(sharing) => sharing.all_downloads().collect(),
-            Phase::Listed(_) | Phase::Failed => Vec::new(),
-        };
-        let from_origin = self.config.origin.iter().any(|path| path.link == link);
-        !from_origin || downloads.is_empty() || downloads.iter().any(|download| download.link_is_alive(link))
-    }
-
-    /// An interface is gone: what goes over it waits until it is back.
-    pub fn link_down(&mut self, now: Instant, link: usize) {
-        self.downloads().for_each(|download| download.link_down(now, link));
-        self.settle(now, true);
-    }
-
-    /// An interface is (back) here.
-    pub fn link_up(&mut self, now: Instant, link: usize) {
-        self.downloads().for_each(|download| download.link_up(now, link));
-        self.settle(now, true);
-    }
-
     /// What follows from what has come. `is_mutation` is false when only events of transmits are looked for.
     fn settle(&mut self, now: Instant, is_mutation: bool) {
         self.closing.retain(|download| !download.is_over(now));
@@ -299,13 +276,35 @@ impl Member {
         }
         let mut sent = std::mem::take(&mut self.datagram);
         let transmit = self.downloads().find_map(|download| {
-            let client::Transmit { link, to, ecn } = download.poll_transmit(now)?;
+            let transmit = download.poll_transmit(now)?;
             sent.clear();
             sent.extend_from_slice(download.datagram());
-            Some(Transmit { link, to, ecn })
+            Some(transmit)
         });
         self.datagram = sent;
         transmit
+    }
+}
+
+impl LinkUser for Member {
+    fn link_is_alive(&self, link: usize) -> bool {
+        let downloads = match &self.phase {
+            Phase::Listing(listing) => vec![&listing.download],
+            Phase::Sharing(sharing) => sharing.all_downloads().collect(),
+            Phase::Listed(_) | Phase::Failed => Vec::new(),
+        };
+        let from_origin = self.config.origin.iter().any(|path| path.link == link);
+        !from_origin || downloads.is_empty() || downloads.iter().any(|download| download.link_is_alive(link))
+    }
+
+    fn link_down(&mut self, now: Instant, link: usize) {
+        self.downloads().for_each(|download| download.link_down(now, link));
+        self.settle(now, true);
+    }
+
+    fn link_up(&mut self, now: Instant, link: usize) {
+        self.downloads().for_each(|download| download.link_up(now, link));
+        self.settle(now, true);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `prismux fetch --share`: a file that neighbours fetch together.
 
-use super::{failure, printable, progress_bar, show};
+use super::{failure, outcome, progress_bar, show};
 use crate::args::FetchArguments;
 use crate::failure::Failure;
 use crate::output::print;
@@ -67,14 +67,7 @@ pub(super) fn progress(neighbours: usize, counters: &MemberCounters) -> String {
 fn print_text(output: &Path, summary: &ShareSummary) -> Result<(), Failure> {
     let counters = &summary.counters;
     let fetched = counters.origin_bytes + counters.neighbour_bytes;
-    let seconds = summary.elapsed.as_secs_f64();
-    print(format!(
-        "{}: {} bytes, {fetched} of them fetched in {seconds:.2} s ({:.2} Mbit/s)\nsha256 {}",
-        printable(output),
-        summary.identity.size,
-        fetched as f64 * 8e-6 / seconds.max(1e-9),
-        summary.identity.digest,
-    ))?;
+    print(outcome(output, &summary.identity, fetched, summary.elapsed))?;
     let mut table = Table::new(&["from", "bytes", "share"]);
     for (from, bytes) in [("the server", counters.origin_bytes), ("neighbours", counters.neighbour_bytes)] {
         let share = 100.0 * bytes as f64 / fetched.max(1) as f64;

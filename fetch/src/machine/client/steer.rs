@@ -2,6 +2,7 @@
 use super::event::{DownloadEvent, PathLoss};
 use super::path::{Path, State};
 use super::{Download, PathSpec};
+use crate::machine::LinkUser;
 use prismux_units::Instant;
 use std::ops::Range;
 
@@ -67,14 +68,14 @@ impl Download {
         self.paths[index].state = State::Closed;
         self.events.push_back(DownloadEvent::Closed(index));
     }
+}
 
-    /// Whether any path over this interface is open.
-    pub fn link_is_alive(&self, link: usize) -> bool {
+impl LinkUser for Download {
+    fn link_is_alive(&self, link: usize) -> bool {
         self.paths.iter().any(|path| path.spec.link == link && path.is_open())
     }
 
-    /// An interface is gone: its paths wait until it is back.
-    pub fn link_down(&mut self, now: Instant, link: usize) {
+    fn link_down(&mut self, now: Instant, link: usize) {
         for index in 0..self.paths.len() {
             let path = &self.paths[index];
             if path.spec.link == link && !path.is_refused() && !matches!(path.state, State::Closed) {
@@ -87,8 +88,7 @@ impl Download {
         self.drain_carrier(now);
     }
 
-    /// An interface is (back) here.
-    pub fn link_up(&mut self, now: Instant, link: usize) {
+    fn link_up(&mut self, now: Instant, link: usize) {
         for path in self.paths.iter_mut().filter(|path| path.spec.link == link) {
             path.retry_now(now);
         }

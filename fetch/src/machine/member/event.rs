@@ -25,17 +25,6 @@ pub struct Received<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A datagram to send; [`Member::datagram`](super::Member::datagram) has its bytes until the next call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transmit {
-    /// The caller's number of the interface it leaves by.
-    pub link: usize,
-    /// To whom.
-    pub to: SocketAddr,
-    /// Its ECN bits.
-    pub ecn: Ecn,
-}
-
 /// Something the caller should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberEvent {
