@@ -1,10 +1,10 @@
 //! A link that was away carries its share again soon after it is back, for the download under way and for the next one.
 use crate::uplinks::{Uplinks, goodput, uplinks};
 use prismux_link::LinkChange;
-use prismux_plan::Action;
+use prismux_plan::{Action, Traffic};
 use prismux_prism::LinkState;
 use prismux_simulator::Simulation;
-use prismux_units::{Duration, Instant};
+use prismux_units::{ByteCount, Duration, Instant};
 
 /// When the link goes, in the middle of steady traffic.
 const AWAY: Duration = Duration::from_secs(12);
@@ -71,6 +71,41 @@ fn the_link_that_acks_return_over_comes_back_where_members_return_receipts() {
 fn the_other_link_comes_back_where_members_return_receipts() {
     for millis in [500, 2000, 10_000, 60_000] {
         comes_back(uplinks().with_receipts(), 1, millis);
+    }
+}
+
+/// A link dies while hardly anything is under way: what goes over it is too little to owe a receipt at once, and the
+/// first packet of a connection is all that its sender can send. The connection opens by its fourth SYN at the latest,
+/// the next one by its second (now and then one asks whether the link is back), and the link is used again when it is.
+#[test]
+fn a_connection_opens_though_the_nearest_link_died_while_idle() {
+    for quiet in [10, 300, 2000].map(Duration::from_secs) {
+        let mut uplinks = uplinks().with_receipts();
+        uplinks.plan.duration = Duration::from_secs(10_000);
+        uplinks.join_members();
+        let (proxy, wwan) = (uplinks.proxy, uplinks.wwan);
+        let gone = Duration::from_secs(5) + quiet;
+        let back = gone + Duration::from_secs(200);
+        let warm_up = uplinks.download("warm-up", Duration::ZERO);
+        uplinks.plan[warm_up].stop = Some(Duration::from_secs(5));
+        let starts = [gone + Duration::from_secs(5), gone + Duration::from_secs(60)];
+        let [first, next] = [("first", starts[0]), ("next", starts[1])].map(|(name, start)| {
+            let flow = uplinks.download(name, start);
+            uplinks.plan[flow].traffic = Traffic::bulk(Some(ByteCount::new(30_000)));
+            flow
+        });
+        let after = uplinks.download("after", back + Duration::from_secs(5));
+        uplinks.plan.event(gone, Action::both_ways(wwan[0], LinkChange::DOWN));
+        uplinks.plan.event(back, Action::both_ways(wwan[0], LinkChange::UP));
+        let mut simulation = uplinks.build();
+        simulation.run_until(Instant::ZERO + starts[0] + Duration::from_secs(9));
+        assert_eq!(simulation.delivered_bytes(first), 30_000, "{:?}", simulation.proxy_links(proxy));
+        simulation.run_until(Instant::ZERO + starts[1] + Duration::from_secs(2));
+        assert_eq!(simulation.delivered_bytes(next), 30_000, "{:?}", simulation.proxy_links(proxy));
+        simulation.run_until(Instant::ZERO + back + Duration::from_secs(8));
+        let rate = goodput(&mut simulation, after, Duration::from_secs(5));
+        assert!(rate > 24e6, "both links: {rate}, {:?}", simulation.proxy_links(proxy));
+        assert_eq!(simulation.faults(), Vec::<String>::new());
     }
 }
 

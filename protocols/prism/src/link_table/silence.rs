@@ -14,6 +14,10 @@ pub(super) struct Silence {
     since: Option<Instant>,
     /// Receipts stayed away.
     by_receipts: bool,
+    /// When the oldest packet went out of which nothing has told, however small it was.
+    untold_since: Option<Instant>,
+    /// How often in a row such a packet waited longer for a receipt than any has to.
+    missed: u8,
 }
 
 /// What no receipt has told of since the latest one.
@@ -43,23 +47,40 @@ impl Link {
     /// `bytes` go out for which receipts come, where there are any; says when they should have come if these are the
     /// first.
     pub(super) fn note_unanswered(&mut self, now: Instant, bytes: u32) -> Option<Instant> {
+        let is_first = self.silence.untold_since.is_none() && self.model.promises_receipts();
+        if is_first {
+            self.silence.untold_since = Some(now);
+        }
         if let Some(unanswered) = &mut self.unanswered {
             unanswered.bytes += u64::from(bytes);
-            return None;
+        } else if self.model.has_prompt_receipts() {
+            self.unanswered = Some(Unanswered { since: now, bytes: u64::from(bytes) });
+            return self.look_due();
         }
-        if !self.model.has_prompt_receipts() {
-            return None;
-        }
-        self.unanswered = Some(Unanswered { since: now, bytes: u64::from(bytes) });
-        self.answer_due()
+        is_first.then(|| self.told_due()).flatten()
     }
 
-    /// When a receipt should have come.
+    /// When a receipt should have come of what pays for one.
     fn answer_due(&self) -> Option<Instant> {
-        let rtt = self.model.full_rtt().max(self.recent_max_rtt())?;
         let paid = self.rate().map(|rate| rate.transmission_time(ByteCount::new(PAID_FOR)));
         let pay = paid.unwrap_or(MAX_PAY_WAIT).min(MAX_PAY_WAIT);
-        self.unanswered.map(|unanswered| unanswered.since + rtt.mul_f64(RTT_SHARE) + MARGIN + pay)
+        Some(self.unanswered?.since + self.receipt_trip()? + pay)
+    }
+
+    /// When a receipt should have come of anything.
+    fn told_due(&self) -> Option<Instant> {
+        Some(self.silence.untold_since? + self.receipt_trip()? + MAX_PAY_WAIT)
+    }
+
+    /// The sooner of the two.
+    fn look_due(&self) -> Option<Instant> {
+        [self.answer_due(), self.told_due()].into_iter().flatten().min()
+    }
+
+    /// From a packet to its receipt, where the receipt need not wait until it is paid for.
+    fn receipt_trip(&self) -> Option<Duration> {
+        let rtt = self.model.full_rtt().max(self.recent_max_rtt())?;
+        Some(rtt.mul_f64(RTT_SHARE) + MARGIN)
     }
 
     /// A receipt has come, of all but `bytes`.
@@ -67,7 +88,24 @@ impl Link {
         let goes_on = bytes > 0 && self.model.has_prompt_receipts();
         self.unanswered = goes_on.then_some(Unanswered { since: now, bytes });
         self.on_alive();
-        self.answer_due()
+        self.silence.untold_since = goes_on.then_some(now);
+        self.look_due()
+    }
+
+    /// A packet has been out for longer than any waits for its receipt.
+    fn is_untold(&self, now: Instant) -> bool {
+        self.told_due().is_some_and(|due| due <= now)
+    }
+
+    /// Three times in a row nothing has told of a packet that went out, until the time when a receipt should have, even
+    /// one that waits until it is paid for; says whether that is so now.
+    fn has_missed(&mut self, now: Instant, counts: bool) -> bool {
+        if self.is_silent() || !self.is_untold(now) {
+            return false;
+        }
+        self.silence.untold_since = None;
+        self.silence.missed = self.silence.missed.saturating_add(u8::from(counts));
+        counts && self.silence.missed >= MAX_OVERDUE
     }
 
     /// Whether it is silent because receipts stay away: what it has under way is lost, or as late as if it were.
@@ -117,12 +155,14 @@ impl Link {
         new
     }
 
-    /// Ends a silence that probes could not end because the receiver does not report duplicates. The next packet
-    /// overdue begins another.
+    /// Ends a silence that probes could not end because the receiver does not report duplicates, or because no flow has
+    /// anything to probe with. The next packet overdue begins another, or the next that no receipt tells of.
     pub(crate) fn forgive_silence(&mut self, now: Instant) {
-        let mute = self.probe.unanswered >= MAX_UNANSWERED;
+        let is_asked = self.probe.open.is_some() || self.probe.unanswered > 0;
+        let mute = self.probe.unanswered >= MAX_UNANSWERED || !is_asked;
         if mute && self.silence.since.is_some_and(|since| now.saturating_since(since) > SILENCE_LIMIT) {
-            self.silence = Silence { overdue: MAX_OVERDUE - 1, ..Silence::default() };
+            self.silence =
+                Silence { overdue: MAX_OVERDUE - 1, missed: MAX_OVERDUE - 1, ..Silence::default() };
         }
     }
 }
@@ -143,17 +183,24 @@ impl LinkTable {
     pub(crate) fn expire_answers(&mut self, now: Instant) -> bool {
         let Some(due_at) = self.answers_due.filter(|at| *at <= now) else { return false };
         let late = now.saturating_since(due_at) > LATE;
-        let due = |link: &Link| link.answer_due().filter(|_| !link.is_silent());
-        let is_overdue = |link: &Link| due(link).is_some_and(|due| due <= now);
+        let is_overdue = |link: &Link| !link.is_silent() && link.answer_due().is_some_and(|due| due <= now);
         let lives =
             |link: &Link| link.usable && link.model.is_measured() && !link.is_silent() && !is_overdue(link);
         let another_lives = self.up().any(|(_, link)| lives(link));
-        let overdue: Vec<LinkId> = self.up().filter(|(_, link)| is_overdue(link)).map(|(id, _)| id).collect();
+        // Of what is too little to be shared out, one link carries all, and the others stand by.
+        let could_carry =
+            |link: &Link| link.model.has_receipts() && !link.is_silent() && !link.is_untold(now);
+        let another_could = self.up().any(|(_, link)| could_carry(link));
+        let up: Vec<(LinkId, bool)> = self.up().map(|(id, link)| (id, is_overdue(link))).collect();
         let mut any = false;
-        for id in overdue {
+        for (id, is_overdue) in up {
             let Some(link) = self.get_mut(id) else { continue };
+            let has_missed = link.has_missed(now, !late && another_could);
+            if !is_overdue && !has_missed {
+                continue;
+            }
             let owes = link.unanswered.is_some_and(|unanswered| unanswered.bytes >= PAID_FOR);
-            if late || !another_lives || !owes {
+            if !has_missed && (late || !another_lives || !owes) {
                 // It has as much time again, if anything is still to be told of.
                 let goes_on = owes && link.variables.in_flight_bytes > 0;
                 link.unanswered = link
@@ -172,7 +219,8 @@ impl LinkTable {
         if any {
             self.probes_from = Instant::ZERO;
         }
-        self.answers_due = self.up().filter_map(|(_, link)| due(link)).min();
+        let waiting = self.up().filter(|(_, link)| !link.is_silent());
+        self.answers_due = waiting.filter_map(|(_, link)| link.look_due()).min();
         any
     }
 }
