@@ -75,6 +75,7 @@ impl Simulation {
             community: found.community,
             unfinished: 0,
             checks: options.checks.unwrap_or(cfg!(debug_assertions)),
+            past_faults: Vec::new(),
         };
         simulation.set_out(plan, seed, &transports, &addresses, &options);
         for member in found.joins {

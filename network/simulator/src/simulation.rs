@@ -4,6 +4,7 @@ mod handoff;
 mod planned;
 mod prefetch;
 pub(crate) mod records;
+mod renewal;
 mod report;
 mod sampling;
 pub(crate) mod series;
@@ -60,6 +61,8 @@ pub struct Simulation {
     pub(crate) unfinished: usize,
     /// The stream checkers are on.
     pub(crate) checks: bool,
+    /// What they found in connections that have made room for others.
+    pub(crate) past_faults: Vec<String>,
 }
 
 impl Simulation {
@@ -278,7 +281,7 @@ impl Simulation {
 
     /// Everything that the checkers found wrong, and whether every packet is accounted for; empty for a correct run.
     pub fn faults(&self) -> Vec<String> {
-        let mut faults: Vec<String> = Vec::new();
+        let mut faults: Vec<String> = self.past_faults.clone();
         for (index, record) in self.records.iter().enumerate() {
             let found = self.flows.get(FlowId(index as u32)).faults();
             faults.extend(found.iter().map(|fault| format!("flow {}: {fault}", record.name)));

@@ -99,6 +99,11 @@ impl<T: Copy> EventQueue<T> {
         self.inserted
     }
 
+    /// Events that have not been taken.
+    pub fn pending(&self) -> usize {
+        self.current.len() - self.next + self.lists.len()
+    }
+
     /// Adds an event.
     #[inline(never)] // Its arguments go in registers; within its callers they would not find room there.
     pub fn push(&mut self, at: Instant, target: T) {

@@ -87,6 +87,14 @@ impl Flows {
         }
     }
 
+    /// Both ends of a flow that is TCP's.
+    pub fn tcp_mut(&mut self, id: FlowId) -> Option<&mut TcpPair> {
+        match self.slots[id.index()] {
+            Slot::Tcp(pair) => Some(&mut self.tcp[pair as usize]),
+            Slot::Other(_) => None,
+        }
+    }
+
     /// The sites of all ends.
     pub fn sites_mut(&mut self) -> impl Iterator<Item = &mut Site> {
         let tcp = self.tcp.iter_mut().flat_map(|pair| &mut pair.ends).map(|end| &mut end.site);

@@ -20,6 +20,11 @@ use prismux_units::Duration;
 use prismux_wire::SeqNumber;
 use std::sync::Arc;
 
+/// Ports of opening ends; so many flows have the same port at their listening ends.
+pub(crate) const NEAR_PORTS: u32 = 40_000;
+/// The port of the listening ends of the first of them.
+const FIRST_FAR_PORT: u16 = 5001;
+
 /// The two ends of a bulk transfer.
 #[derive(Debug, Clone)]
 pub struct TcpFlow {
@@ -135,7 +140,7 @@ fn pair(build: &mut FlowBuild<'_>, ends: [(&TcpConfig, Role); 2], custom: Custom
     let mut numbers = build.random("initial-sequence");
     let flow = build.flow.0;
     // Ports differ between flows as long as there are ports.
-    let (near, far) = (20_000 + (flow % 40_000) as u16, 5001 + (flow / 40_000) as u16);
+    let (near, far) = (20_000 + (flow % NEAR_PORTS) as u16, FIRST_FAR_PORT + (flow / NEAR_PORTS) as u16);
     let mut end = |site, (tcp, role): (&TcpConfig, Role), ports: (u16, u16), custom: CustomParts| {
         let setup = TcpSetup {
             config: shared(build.tcp_configs, tcp),

@@ -29,6 +29,7 @@ mod rcp;
 mod rcp_settings;
 mod receipts;
 mod relays;
+mod renewal;
 mod repairs;
 mod rough_links;
 mod several_radios;

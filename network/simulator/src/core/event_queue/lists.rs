@@ -25,6 +25,11 @@ impl<T> Lists<T> {
         Self { all: Vec::new(), free: Vec::new() }
     }
 
+    /// How many events are in them.
+    pub fn len(&self) -> usize {
+        self.all.iter().map(Vec::len).sum()
+    }
+
     /// How many events there is memory for.
     #[cfg(test)]
     pub fn capacity(&self) -> usize {

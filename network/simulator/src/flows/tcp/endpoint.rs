@@ -194,6 +194,24 @@ impl TcpEndpoint {
         }
     }
 
+    /// Forgets the connection: the next one has these ports, its own and the peer's.
+    pub fn renew(&mut self, ports: (u16, u16), initial_sequence: SeqNumber, checks: bool) {
+        let old = &self.setup;
+        let setup = TcpSetup {
+            config: Arc::clone(&old.config),
+            custom: old.custom.clone(),
+            local_port: ports.0,
+            remote_port: ports.1,
+            initial_sequence,
+        };
+        // A timer that is still pending finds that it is no longer wanted.
+        (self.armed, self.next_mark, self.connection) = (Instant::MAX, u64::MAX, None);
+        self.setup = Arc::new(setup);
+        if let Some(extras) = &mut self.extras {
+            extras.check = checks.then(StreamCheck::default);
+        }
+    }
+
     /// Opens the connection from this side.
     pub fn open(&mut self, network: &mut Network) -> Notes {
         let setup = Arc::clone(&self.setup);

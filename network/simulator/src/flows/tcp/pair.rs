@@ -1,4 +1,5 @@
 //! Both ends of a TCP connection as a flow.
+use super::FIRST_FAR_PORT;
 use super::application::wake;
 use super::endpoint::{Role, TcpEndpoint};
 use crate::core::ids::NodeId;
@@ -8,7 +9,7 @@ use prismux_tcp::Connection;
 use prismux_tcp::engine::EngineMetrics;
 use prismux_trace::histogram::DelayHistogram;
 use prismux_units::Rate;
-use prismux_wire::FlowKey;
+use prismux_wire::{FlowKey, SeqNumber};
 
 /// Both ends: the opening one, which sends a bulk transfer or asks, and the listening one.
 #[derive(Debug)]
@@ -27,6 +28,28 @@ impl TcpPair {
         let edge = self.ends[1 - end].connection.as_ref().map_or(0, Connection::receive_window_edge);
         if let Some(check) = self.ends[end].extras.as_mut().and_then(|extras| extras.check.as_mut()) {
             check.peer_edge = edge;
+        }
+    }
+
+    /// Whether it carries a file, and nothing comes back.
+    pub fn is_bulk(&self) -> bool {
+        let [opening, listening] = self.ends.each_ref().map(|end| &end.role);
+        matches!((opening, listening), (Role::Source { .. }, Role::Sink { updates: None }))
+    }
+
+    /// The port of the listening end in the next connection, where so many far ports are in use at a time.
+    pub fn next_port(&self, spread: u16) -> u16 {
+        self.ends[LISTENING].setup.local_port.checked_add(spread).unwrap_or(FIRST_FAR_PORT)
+    }
+
+    /// Forgets the connection: the next one has a file of so many bytes, this far port and these initial sequence
+    /// numbers.
+    pub fn renew(&mut self, bytes: u64, far_port: u16, initial_sequence: [SeqNumber; 2], checks: bool) {
+        self.ends[OPENING].role = Role::Source { bytes };
+        let near_port = self.ends[OPENING].setup.local_port;
+        let ports = [(near_port, far_port), (far_port, near_port)];
+        for ((end, ports), initial_sequence) in self.ends.iter_mut().zip(ports).zip(initial_sequence) {
+            end.renew(ports, initial_sequence, checks);
         }
     }
 

@@ -23,6 +23,21 @@ impl Simulation {
         proxy.map_or_else(Vec::new, |proxy| proxy.meters.estimates(self.network.now).collect())
     }
 
+    /// Flows that the proxy on `node` has state of, and the bytes of memory for them; zeros where there is no proxy.
+    pub fn proxy_tables(&self, node: NodeId) -> (usize, usize) {
+        let proxy = self.network.node_as::<ProxyNode>(node);
+        proxy.map_or((0, 0), |proxy| (proxy.proxy.flow_count(), proxy.proxy.flow_memory_bytes()))
+    }
+
+    /// Whether any proxy has state of a TCP flow.
+    pub(crate) fn is_known_to_a_proxy(&self, flow: FlowId) -> bool {
+        let key = self.flows.get(flow).tcp_key();
+        key.is_some_and(|key| {
+            self.proxies()
+                .any(|proxy| [key, key.reversed()].iter().any(|key| proxy.proxy.flow_status(key).is_some()))
+        })
+    }
+
     /// Counters of the proxy on `node`.
     pub fn proxy_counters(&self, node: NodeId) -> Option<&ProxyCounters> {
         self.network.node_as::<ProxyNode>(node).map(|proxy| proxy.proxy.counters())
