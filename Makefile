@@ -8,6 +8,9 @@ PRISMUX = $(BUILT)/release/prismux
 FUZZ_SECONDS ?= 60
 SOAK_CASES ?= 20000
 RADIO_HISTORIES ?= 1000
+# How long `make soak-week` lets a gateway live, and what its life is drawn from.
+WEEK_DAYS ?= 7
+WEEK_SEED ?= 1
 SOAK_SEED := $(or $(SOAK_SEED),$(shell date +%s))
 # How many networks `make door-study` runs, and the 56 settings that it runs in each where each packet floods; with a
 # route cache, which the paper has for comparison alone, the settings in the middle.
@@ -34,7 +37,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build deb oci demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak soak-radio sanitize clean
+.PHONY: help setup build deb oci demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak soak-radio soak-week sanitize clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -167,6 +170,11 @@ soak: setup ## the property tests, with other cases each time, and the short fuz
 	@printf 'seed of the property tests: %s (SOAK_SEED repeats them)\n' '$(SOAK_SEED)'
 	PROPTEST_RNG_SEED=$(SOAK_SEED) PROPTEST_CASES=$(SOAK_CASES) PRISMUX_FUZZ_ROUNDS=$$(( $(SOAK_CASES) * 50 )) \
 	  $(CARGO) test --release --workspace --locked
+
+soak-week: setup ## a gateway's week in virtual time: memory and tables that do not grow, nothing stuck (long)
+	@mkdir -p results
+	$(CARGO) build --release --locked -p prismux-benches --bin soak-week
+	$(BUILT)/release/soak-week --days $(WEEK_DAYS) --seed $(WEEK_SEED) --json results/week.json --svg results/week.svg
 
 sanitize: setup ## the crate with `unsafe` code under AddressSanitizer (needs nightly Rust)
 	RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$(BUILT)/sanitize \

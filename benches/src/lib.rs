@@ -4,6 +4,7 @@
 //! * [`dumbbell`]: the network on which this simulator and ns-2 are compared;
 //! * [`traffic`]: flows through the core of the proxy, without any network;
 //! * [`gateway`]: downloads through it over links of finite rate;
+//! * [`week`]: a gateway's life for days, in virtual time;
 //! * [`throughput`]: the daemons against a bare [`forwarder`] between two TUN devices;
 //! * [`cpu`]: CPU time. [`heap`]: memory.
 pub mod cpu;
@@ -13,3 +14,4 @@ pub mod gateway;
 pub mod heap;
 pub mod throughput;
 pub mod traffic;
+pub mod week;
