@@ -6,7 +6,7 @@
 //!                        └─ emulated ─ c ─┘
 //! ```
 use crate::emulator::{Emulated, Emulator, Line};
-use crate::network::{ip, space, wait_for, wire};
+use crate::network::{ip, program, space, wait_for, wire};
 use prismux_linux::namespace::Namespace;
 use prismux_linux::tun::Tun;
 use serde_json::Value;
@@ -117,14 +117,7 @@ impl Street {
     /// Host `n` fetches the file, with these further arguments.
     fn fetch(&self, host: usize, further: &str) -> Child {
         let mut command = Command::new("timeout");
-        command.args([
-            "--signal=KILL",
-            LIFETIME_S,
-            env!("CARGO_BIN_EXE_prismux"),
-            "fetch",
-            &self.url,
-            "--json",
-        ]);
+        command.args(["--signal=KILL", LIFETIME_S, &program(), "fetch", &self.url, "--json"]);
         command.arg("--output").arg(self.output(host)).args(further.split_whitespace());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.hosts[host].host(&mut command);
@@ -173,7 +166,7 @@ fn device(space: &Namespace, name: &str, own: &str, other: &str) -> Tun {
 
 /// Starts the server; the file's URL.
 fn serve(space: &Namespace, folder: &Path) -> (Running, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_prismux"));
+    let mut command = Command::new(program());
     command.arg("serve").arg(folder.join("served")).arg("--key").arg(folder.join("key"));
     command.args(["--listen", "192.0.2.1:4717", "--json"]).stdin(Stdio::null()).stdout(Stdio::piped());
     space.host(&mut command);

@@ -105,6 +105,9 @@ impl Drop for Emulator {
 struct Pipe {
     /// When each has left the queue, when it arrives, and itself.
     packets: VecDeque<(Instant, Instant, Vec<u8>)>,
+    /// When those in the queue leave it, and their lengths in bytes, and the sum of these.
+    queue: VecDeque<(Instant, usize)>,
+    queue_bytes: usize,
     free_at: Option<Instant>,
     /// Packets that came to it.
     came: u64,
@@ -113,14 +116,18 @@ struct Pipe {
 impl Pipe {
     /// Queues a packet; says whether there was room.
     fn send(&mut self, now: Instant, line: Line, packet: &[u8]) -> bool {
-        let queued = self.packets.iter().rev().take_while(|(leaves, ..)| *leaves > now);
-        let queued_bytes: usize = queued.map(|(.., packet)| packet.len()).sum();
-        if queued_bytes + packet.len() > line.queue_bytes {
+        while let Some((_, bytes)) = self.queue.front().filter(|(leaves, _)| *leaves <= now) {
+            self.queue_bytes -= bytes;
+            self.queue.pop_front();
+        }
+        if self.queue_bytes + packet.len() > line.queue_bytes {
             return false;
         }
         let seconds = packet.len() as f64 * 8.0 / (line.mbps * 1e6);
         let leaves = self.free_at.map_or(now, |at| at.max(now)) + Duration::from_secs_f64(seconds);
         self.free_at = Some(leaves);
+        self.queue.push_back((leaves, packet.len()));
+        self.queue_bytes += packet.len();
         self.packets.push_back((leaves, leaves + line.delay, packet.to_vec()));
         true
     }

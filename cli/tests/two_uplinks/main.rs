@@ -1,9 +1,9 @@
 //! The guide "Two uplinks in ten minutes", typed: real daemons, providers' NAT, kernel TCP, cables pulled and plugged.
 //!
 //! `cargo test -p prismux --test two_uplinks`. With `-- --measure` it prints what the uplinks give, and how long
-//! failover takes; with words behind it (throughput, table, failover, collapse, uploads, datagrams, backup, "outages of
-//! 2 s") that alone. With
-//! `-- --page home COMMAND` (or `server`) it runs a command where the page of that host is at 127.0.0.1:9587.
+//! failover takes; with words behind it (throughput, table, failover, collapse, uploads, datagrams, backup, published,
+//! "outages of 2 s") that alone. With `-- --page home COMMAND` (or `server`) it runs a command where the page of that
+//! host is at 127.0.0.1:9587. With `PRISMUX=FILE` in the environment the daemons are those of another build.
 #![allow(
     clippy::disallowed_macros,
     reason = "a program that tells what it measures, and why a test is skipped"
@@ -22,6 +22,7 @@ mod network;
 mod outages;
 mod page;
 mod paths;
+mod published;
 mod rights;
 mod settlement;
 mod transfer;

@@ -1,7 +1,7 @@
 //! Neighbours on one switch ([`crate::community`]) where a firewall drops the Service Location Protocol: a lender is
 //! found by multicast DNS, over IPv4 and over IPv6 alone, beside another responder on its host.
 use crate::community::{EVE, End, Street, offers};
-use crate::network::{Machine, ip, wait_for};
+use crate::network::{Machine, ip, program, wait_for};
 use prismux_community::Datagram;
 use prismux_community::mdns::{GROUP_V4, PORT, Querier, Responder, Service};
 use prismux_endpoint::Endpoint;
@@ -100,7 +100,7 @@ pub fn finds() {
 /// offer's beginning and end are told.
 fn shares_the_port(street: &Street) {
     let other = responder_socket(&street.kitchen.space, KITCHEN, 255);
-    let program = env!("CARGO_BIN_EXE_prismux");
+    let program = program();
     street
         .kitchen
         .spawn(&format!("timeout --signal INT 3 {program} {}", OFFER.trim_start_matches("prismux ")));

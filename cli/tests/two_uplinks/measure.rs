@@ -6,6 +6,7 @@ use crate::datagrams::{
 use crate::failover::{self, Failure};
 use crate::network::{LINES, Network};
 use crate::outages;
+use crate::published;
 use crate::transfer::{Direction, Transfer, goodput_bps, longest_pause};
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,7 @@ pub fn print(part: &str) {
         failover::collapses();
     }
     outages::print(part);
+    published::print(part);
     let chosen: Vec<_> = MEASURES.iter().filter(|(name, _)| name.contains(part)).collect();
     if !chosen.is_empty() {
         let network = network_with_classes();

@@ -54,6 +54,16 @@ impl Network {
 
     /// The lines of the home `n` are `2 * n` and the next.
     pub fn with_homes(homes: usize) -> Self {
+        Self::with(&LINES.repeat(homes))
+    }
+
+    /// With one home, whose lines are these.
+    pub fn with_lines(lines: [[Line; 2]; 2]) -> Self {
+        Self::with(&lines)
+    }
+
+    /// Each home has two of the lines.
+    fn with(lines: &[[Line; 2]]) -> Self {
         let (internet, core, server) = (space(), space(), Machine::start(space()));
         forward(&core);
         wire(&internet, "eth0", "203.0.113.10/24", &core, "internet", "203.0.113.1/24");
@@ -61,8 +71,8 @@ impl Network {
         ip(&internet, "route add default via 203.0.113.1");
         ip(&server.space, "route add default via 192.0.2.254");
         let mut ends = Vec::new();
-        let sites = (0..homes).map(|n| Site::new(&core, 2 * n, &mut ends)).collect();
-        let lines = Arc::new(Emulated::new(LINES.repeat(homes)));
+        let sites = (0..lines.len() / 2).map(|n| Site::new(&core, 2 * n, &mut ends)).collect();
+        let lines = Arc::new(Emulated::new(lines.to_vec()));
         let emulator = Emulator::start(ends, Arc::clone(&lines));
         Self { internet, server, sites, lines, core, _emulator: emulator }
     }
@@ -148,8 +158,7 @@ pub fn space() -> Namespace {
     let space = Namespace::create().expect("a network namespace");
     ip(&space, "link set lo up");
     // Duplicate address detection would change addresses while they are looked at.
-    let settings =
-        ["ipv4/tcp_congestion_control=cubic", "ipv6/conf/all/accept_dad=0", "ipv6/conf/default/accept_dad=0"];
+    let settings = ["ipv6/conf/all/accept_dad=0", "ipv6/conf/default/accept_dad=0"];
     space.enter(|| settings.iter().for_each(|setting| set(setting))).unwrap();
     space
 }
@@ -226,12 +235,12 @@ impl Machine {
     }
 
     fn command(&self, line: &str) -> Command {
-        let program = env!("CARGO_BIN_EXE_prismux");
+        let program = program();
         let mut words = line.split_whitespace();
         let mut command = Command::new("nsenter");
         command.args(["--mount", "--pid", "--net", "--target", &self.inside(), "--"]);
         command.arg(match words.next() {
-            Some("prismux") => program,
+            Some("prismux") => &program,
             other => other.unwrap(),
         });
         command.args(words).stdin(Stdio::null());
@@ -269,6 +278,11 @@ impl Drop for Machine {
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
     }
+}
+
+/// The command under test: cargo's, or another build that the environment names.
+pub fn program() -> String {
+    std::env::var("PRISMUX").unwrap_or_else(|_| env!("CARGO_BIN_EXE_prismux").to_owned())
 }
 
 /// Runs `ip` in a namespace.

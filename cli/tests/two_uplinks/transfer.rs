@@ -1,6 +1,7 @@
 //! TCP between a host behind the home and one in the internet: bytes that depend on their place, and when they came.
 use crate::network::{INTERNET, Network};
 use prismux_linux::interrupted::uninterrupted;
+use socket2::SockRef;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +11,9 @@ use std::time::{Duration, Instant};
 
 /// No pause of a transfer may be longer.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The congestion control of senders that are said nothing else.
+pub const CONTROL: &str = "cubic";
 
 /// Which way the bytes go, as index of a line's directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +55,15 @@ impl Transfer {
         let inside = connecting.join().unwrap().unwrap().expect("a connection");
         let (outside, _) = listener.accept().expect("a connection");
         let (from, to) = if direction == Direction::Down { (outside, inside) } else { (inside, outside) };
+        Self::between(from, to, CONTROL, bytes)
+    }
+
+    /// From one end of a connection to the other, with this congestion control.
+    pub fn between(from: TcpStream, to: TcpStream, control: &str, bytes: u64) -> Self {
+        // A namespace may have a default that others may not change.
+        SockRef::from(&from)
+            .set_tcp_congestion(control.as_bytes())
+            .expect("a congestion control of this kernel");
         let arrivals = Arc::default();
         let log = Arc::clone(&arrivals);
         let ends = [&from, &to].map(|end| end.try_clone().expect("a second handle"));
