@@ -30,6 +30,8 @@ DOOR_OURS = $(DOOR_SWEEP) --set flows.download.door.grows_while_frozen=true \
   --set flows.download.door.option_on_every_syn=true --over flows.download.door.setting
 COMMA := ,
 SPACE := $(subst ,, )
+# For which processor `make static` and `make deb` build: amd64 or arm64; without, for this machine's.
+ARCHITECTURE ?=
 # What `make figure` draws.
 NAME ?= T1
 
@@ -37,7 +39,7 @@ NAME ?= T1
 # One target after the other, whatever `-j` says: the Python tests run the command that the Rust tests have built, and
 # cargo and pytest use all cores by themselves.
 .NOTPARALLEL:
-.PHONY: help setup build deb oci demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak soak-radio soak-week sanitize clean
+.PHONY: help setup build deb static oci demo test test-rust test-python build-for-tests pytest python lock lint bench page-pictures mixes rough agree agree-kernel compare-adhoc compare-lab compare-fetch compare-moves door-study reproduce figure figures docs fuzz soak soak-radio soak-week sanitize clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -48,8 +50,11 @@ setup: ## check for (as root: install) what building and the lab need
 build: setup ## build the prismux command, optimised
 	$(CARGO) build --release --locked -p prismux
 
-deb: setup ## a Debian package of this machine's architecture, in results/ (needs dpkg-dev)
-	@.ci/deb
+deb: setup ## a Debian package, in results/ (needs dpkg-dev); with ARCHITECTURE=arm64 for other machines
+	@$(if $(ARCHITECTURE),.ci/deb "" "$$(.ci/static $(ARCHITECTURE))" $(ARCHITECTURE),.ci/deb)
+
+static: setup ## the command as one file that needs no library, in results/; with ARCHITECTURE=arm64 for other machines
+	@.ci/static $(ARCHITECTURE)
 
 oci: build ## an image for containers, in results/, without a container engine (needs Debian or its like)
 	@.ci/oci $(PRISMUX)

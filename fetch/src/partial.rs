@@ -5,9 +5,9 @@
 //! goes.
 use crate::digest::Digest;
 use crate::handshake::Identity;
-use nix::errno::Errno;
-use nix::fcntl::{AT_FDCWD, OFlag, RenameFlags, renameat2};
 use prismux_rcp::ranges::Ranges;
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;
@@ -177,10 +177,10 @@ pub fn parse_sidecar(text: &[u8]) -> Result<Leftover, String> {
 /// When it is a link, symbolic or hard, or cannot be opened.
 fn open_plain(options: &mut OpenOptions, path: &Path) -> Result<File, PartialError> {
     let failed = |error: io::Error| match error.raw_os_error() {
-        Some(code) if code == Errno::ELOOP as i32 => PartialError::Link(path.to_path_buf()),
+        Some(code) if code == Errno::LOOP.raw_os_error() => PartialError::Link(path.to_path_buf()),
         _ => PartialError::File(path.to_path_buf(), error),
     };
-    let file = options.custom_flags(OFlag::O_NOFOLLOW.bits()).open(path).map_err(failed)?;
+    let file = options.custom_flags(OFlags::NOFOLLOW.bits() as i32).open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.nlink() > 1 {
         return Err(PartialError::Link(path.to_path_buf()));
     }
@@ -195,12 +195,12 @@ fn rename(from: &Path, to: &Path, replaces: bool) -> Result<(), PartialError> {
     if replaces {
         return fs::rename(from, to).map_err(|error| PartialError::File(from.to_path_buf(), error));
     }
-    match renameat2(AT_FDCWD, from, AT_FDCWD, to, RenameFlags::RENAME_NOREPLACE) {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
-        Err(Errno::EEXIST) => Err(PartialError::Exists(to.to_path_buf())),
+        Err(Errno::EXIST) => Err(PartialError::Exists(to.to_path_buf())),
         // The file system cannot: as near to it as it can be.
-        Err(Errno::EINVAL | Errno::ENOSYS) if !to.exists() => rename(from, to, true),
-        Err(Errno::EINVAL | Errno::ENOSYS) => Err(PartialError::Exists(to.to_path_buf())),
+        Err(Errno::INVAL | Errno::NOSYS) if !to.exists() => rename(from, to, true),
+        Err(Errno::INVAL | Errno::NOSYS) => Err(PartialError::Exists(to.to_path_buf())),
         Err(error) => Err(PartialError::File(from.to_path_buf(), error.into())),
     }
 }

@@ -91,7 +91,7 @@ impl BatchReceiver {
             message.msg_hdr.msg_iov = &mut self.vectors[index];
             message.msg_hdr.msg_iovlen = 1;
             message.msg_hdr.msg_control = self.controls[index].as_mut_ptr();
-            message.msg_hdr.msg_controllen = mem::size_of::<Control>();
+            message.msg_hdr.msg_controllen = mem::size_of::<Control>() as _;
             message.msg_hdr.msg_flags = 0;
         }
         // SAFETY: `messages` holds as many valid `mmsghdr` as announced. Each points to its own iovec, address and

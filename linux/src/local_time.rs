@@ -22,6 +22,7 @@ pub fn now() -> Option<LocalTime> {
 }
 
 fn of(seconds: i64) -> Option<LocalTime> {
+    #[allow(deprecated, reason = "where musl's may become wider, it still takes what has been tried to fit")]
     let seconds = libc::time_t::try_from(seconds).ok()?;
     // SAFETY: a structure of integers and a pointer, for which zeroes are values.
     let mut broken: libc::tm = unsafe { std::mem::zeroed() };

@@ -71,12 +71,13 @@ pub const CARRIER_PRIORITY: i32 = 1;
 /// 99), and says what it got. On a host with one processor it does not ask for real time, since a thread that never
 /// waits would keep everybody else from it.
 pub fn prefer_this_thread(priority: i32) -> Scheduling {
-    let priority = libc::sched_param { sched_priority: priority };
+    // The kernel's `struct sched_param`. Musl's has more, and its function for it always fails.
+    let parameter: [libc::c_int; 1] = [priority];
     let is_alone = std::thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
-    // SAFETY: plain system calls on the calling thread; `priority` lives through the call.
+    // SAFETY: plain system calls on the calling thread; `parameter` lives through the call.
     unsafe {
         let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
-        if !is_alone && libc::sched_setscheduler(0, policy, &priority) == 0 {
+        if !is_alone && libc::syscall(libc::SYS_sched_setscheduler, 0, policy, parameter.as_ptr()) == 0 {
             Scheduling::RealTime
         } else if libc::setpriority(libc::PRIO_PROCESS, 0, -10) == 0 {
             Scheduling::Preferred

@@ -69,7 +69,9 @@ impl Control {
         let (space, length) = unsafe { (libc::CMSG_SPACE(payload_bytes), libc::CMSG_LEN(payload_bytes)) };
         let end = used + space as usize;
         assert!(end <= self.0.len() && used.is_multiple_of(mem::align_of::<libc::cmsghdr>()));
-        let header = libc::cmsghdr { cmsg_len: length as _, cmsg_level: level, cmsg_type: kind };
+        // SAFETY: a structure of integers, for which zeroes are values. With musl it has one more, for padding.
+        let mut header: libc::cmsghdr = unsafe { mem::zeroed() };
+        (header.cmsg_len, header.cmsg_level, header.cmsg_type) = (length as _, level, kind);
         let pointer = self.0[used..].as_mut_ptr();
         // SAFETY: `Control` is aligned for `cmsghdr`, so is `used`, and, as just checked, header and payload fit
         // behind it.

@@ -219,7 +219,7 @@ impl BatchSender {
             let vectors = &mut self.vectors[run.vectors_at - run.count..run.vectors_at];
             leader.address(&mut message.msg_hdr, control_bytes);
             message.msg_hdr.msg_iov = vectors.as_mut_ptr().cast();
-            message.msg_hdr.msg_iovlen = 2 * vectors.len();
+            message.msg_hdr.msg_iovlen = (2 * vectors.len()) as _;
         }
     }
 }
@@ -263,7 +263,7 @@ impl Outgoing {
             0 => ptr::null_mut(),
             _ => self.control.as_mut_ptr(),
         };
-        message.msg_controllen = control_bytes;
+        message.msg_controllen = control_bytes as _;
     }
 
     fn send_alone(&mut self, socket: libc::c_int) -> io::Result<()> {
@@ -271,7 +271,7 @@ impl Outgoing {
         let mut message = zeroed_message().msg_hdr;
         self.address(&mut message, self.control_bytes);
         message.msg_iov = vectors.as_mut_ptr();
-        message.msg_iovlen = vectors.len();
+        message.msg_iovlen = vectors.len() as _;
         // SAFETY: the message points to `vectors` and into `self`, which outlive the call; the kernel only reads.
         let sent = unsafe { libc::sendmsg(socket, &message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
