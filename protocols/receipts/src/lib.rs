@@ -25,7 +25,7 @@ mod writer;
 
 pub use estimate::{LinkEstimate, MeterCounters, UnderWay};
 pub use liveness::{Liveness, MAX_RECEIPT_WAIT, STUCK, UNANSWERED};
-pub use meter::{LinkMeter, MeterEvent, Refusal};
+pub use meter::{LinkMeter, MeterEvent, Passage, Refusal};
 pub use receipt::{
     Arrival, EcnCounts, MAX_ARRIVALS, MAX_RANGES, MESSAGE_BYTES, NumberRange, Receipt, ReceiptError,
 };

@@ -17,6 +17,7 @@ use reordering::Reordering;
 use round_trip::RoundTrip;
 
 mod delay;
+mod passages;
 mod protected;
 mod rate;
 mod records;
@@ -24,6 +25,8 @@ mod reordering;
 mod round_trip;
 mod trust;
 
+pub use passages::Passage;
+use passages::Passages;
 use trust::Believed;
 pub use trust::Refusal;
 
@@ -34,7 +37,6 @@ const MIN_AGE: Duration = Duration::from_secs(1);
 const MAX_BLOCK_AGE: Duration = Duration::from_millis(50);
 /// When so many fates have been counted, the counts are halved.
 const LOSS_FADES_AT: u32 = 2048;
-
 /// What a meter has to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeterEvent {
@@ -92,6 +94,8 @@ pub struct LinkMeter {
     /// Room for what a range adds.
     new_parts: Vec<RangeInclusive<u64>>,
     counters: MeterCounters,
+    /// Packets whose arrival was told and that nobody has asked for yet.
+    passages: Passages,
     events: VecDeque<MeterEvent>,
 }
 
@@ -117,6 +121,7 @@ impl LinkMeter {
             fresh: Vec::new(),
             new_parts: Vec::new(),
             counters: MeterCounters::default(),
+            passages: Passages::default(),
             events: VecDeque::new(),
         }
     }
@@ -167,6 +172,12 @@ impl LinkMeter {
     /// What has been counted.
     pub const fn counters(&self) -> &MeterCounters {
         &self.counters
+    }
+
+    /// The next packet whose arrival was told, in the order of sending; those that came out of order are left out, and
+    /// those before the latest 128.
+    pub fn poll_passage(&mut self) -> Option<Passage> {
+        self.passages.poll()
     }
 
     /// What is known of the link.
@@ -298,7 +309,8 @@ impl LinkMeter {
         for &(position, at) in believed.arrivals.iter().rev() {
             let Some(record) = self.records.get(position).copied() else { continue };
             let delay = at.as_nanos() as i64 - record.sent_at.as_nanos() as i64;
-            self.delay.forward(now, (record.sent_at, record.sent_before), delay, self.rate.best_known());
+            let sent = (record.sent_at, record.sent_before);
+            let (corrected_nanos, queueing) = self.delay.forward(now, sent, delay, self.rate.best_known());
             if let Some((frontier, reference)) = self.frontier.filter(|(frontier, _)| position < *frontier) {
                 let late = u64::try_from(delay.saturating_sub(reference)).unwrap_or(0);
                 self.reordering.displaced(now, frontier - position, Duration::from_nanos(late));
@@ -306,6 +318,7 @@ impl LinkMeter {
                 continue;
             }
             self.frontier = Some((position, delay));
+            self.passages.add(&record, corrected_nanos, queueing);
             while let Some((_, bytes)) = self.fresh.get(told).filter(|(fresh, _)| *fresh <= position) {
                 self.came += u64::from(*bytes);
                 told += 1;

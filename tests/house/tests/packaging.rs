@@ -21,6 +21,7 @@ const EMBEDDABLE: &[&str] = &[
     "r2cp",
     "striping",
     "receipts",
+    "shared-bottleneck",
     "fec",
     "datagrams",
     "sharing",

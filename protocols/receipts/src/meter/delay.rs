@@ -61,17 +61,23 @@ impl DelayMeter {
     }
 
     /// A packet sent at `sent_at`, after `sent_before` bytes, took `delay` (nanoseconds, but for the constant) over a
-    /// link that is known to carry `rate`.
+    /// link that is known to carry `rate`. Returns that delay without drift, and what of it is above the least.
     pub fn forward(
         &mut self,
         now: Instant,
         (sent_at, sent_before): (Instant, u64),
         delay: i64,
         rate: Option<Rate>,
-    ) {
+    ) -> (i64, Duration) {
         self.skew.forward(now, delay);
         let delay = delay - self.skew.correction();
         self.least.add(now, delay);
+        self.note((sent_at, sent_before), delay, rate);
+        (delay, nanos(delay - self.least.get(now).unwrap_or(delay)))
+    }
+
+    /// Remembers a packet, and judges how much longer than others those before it took.
+    fn note(&mut self, (sent_at, sent_before): (Instant, u64), delay: i64, rate: Option<Rate>) {
         if let Some(last) = self.latest.back_mut()
             && sent_at.saturating_since(last.sent_at) < SPACING
             && last.sent_at.saturating_since(sent_at) < SPACING

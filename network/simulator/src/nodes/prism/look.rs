@@ -4,6 +4,7 @@ use crate::core::ids::{FlowId, NodeId};
 use crate::simulation::Simulation;
 use prismux_prism::{FlowStatus, LinkStatus, ProxyCounters};
 use prismux_receipts::{LinkEstimate, MeterCounters};
+use prismux_shared_bottleneck::Finding;
 
 impl Simulation {
     /// The proxies, in the order of their making.
@@ -36,6 +37,12 @@ impl Simulation {
             self.proxies()
                 .any(|proxy| [key, key.reversed()].iter().any(|key| proxy.proxy.flow_status(key).is_some()))
         })
+    }
+
+    /// What the proxy on `node` knows of bottlenecks that its links share; nothing where it asks for no receipts.
+    pub fn shared_bottlenecks(&self, node: NodeId) -> Vec<Finding> {
+        let proxy = self.network.node_as::<ProxyNode>(node);
+        proxy.map_or_else(Vec::new, |proxy| proxy.meters.bottlenecks().collect())
     }
 
     /// Counters of the proxy on `node`.

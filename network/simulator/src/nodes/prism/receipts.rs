@@ -5,9 +5,10 @@ use crate::core::packet::{Content, IPV4_HEADER_BYTES, Transit, UDP_HEADER_BYTES}
 use crate::nodes::context::NodeContext;
 use prismux_endpoint::{Alarm, Deadline, Endpoint as _, expire};
 use prismux_receipts::{
-    Arrived, LinkEstimate, LinkMeter, MESSAGE_BYTES, MeterCounters, MeterEvent, Receipt, ReceiptWriter,
-    WriterConfig,
+    Arrived, LinkEstimate, LinkMeter, MESSAGE_BYTES, MeterCounters, MeterEvent, Passage, Receipt,
+    ReceiptWriter, WriterConfig,
 };
+use prismux_shared_bottleneck::{Detector, Finding, Passed};
 use prismux_units::Instant;
 use prismux_wire::gre::SEQUENCE_BYTES;
 use prismux_wire::{Ecn, SeqNumber};
@@ -136,6 +137,20 @@ fn lost(meter: &mut LinkMeter) -> Vec<u32> {
     positions
 }
 
+/// The number by which links are compared.
+fn number_of(link: usize) -> u8 {
+    u8::try_from(link).unwrap_or(u8::MAX)
+}
+
+/// Tells what a meter has learned of its link.
+fn compare(detector: &mut Detector, now: Instant, (link, meter): (u8, &mut LinkMeter), lost: usize) {
+    detector.lost(link, lost as u64);
+    while let Some(passage) = meter.poll_passage() {
+        let Passage { sent_at, sent_before_bytes, delay_nanos, queueing_delay } = passage;
+        detector.passed(now, link, Passed { sent_at, sent_before_bytes, delay_nanos, queueing_delay });
+    }
+}
+
 /// What a receipt has told.
 pub(super) struct Told {
     /// Number of the link.
@@ -156,9 +171,12 @@ pub(super) enum Taken {
     Receipt(Box<Told>),
 }
 
-/// The meters of a proxy's links, by number; none where it asks for no receipts.
+/// The meters of a proxy's links, by number, none where it asks for no receipts; and which of them share a bottleneck.
 #[derive(Debug, Default)]
-pub(super) struct Meters(Vec<Metered>);
+pub(super) struct Meters {
+    links: Vec<Metered>,
+    bottlenecks: Detector,
+}
 
 /// A link that is measured.
 #[derive(Debug)]
@@ -175,7 +193,7 @@ impl Meters {
     pub fn new(links: usize, fec: bool) -> Self {
         let metered =
             || Metered { meter: LinkMeter::new(EPOCH), protected: fec.then(repairs::protected), repairs: 0 };
-        Self((0..links).map(|_| metered()).collect())
+        Self { links: (0..links).map(|_| metered()).collect(), bottlenecks: Detector::default() }
     }
 
     /// Puts a number on a packet for the member of a link, which the proxy calls `position`.
@@ -186,9 +204,11 @@ impl Meters {
         packet: &mut Transit,
         position: Option<u32>,
     ) {
-        let Some(Metered { meter, protected, .. }) = self.0.get_mut(link) else { return };
+        let Some(Metered { meter, protected, .. }) = self.links.get_mut(link) else { return };
         let now = context.now();
-        let number = meter.send(now, packet.size_bytes + SEQUENCE_BYTES as u32, position);
+        let bytes = packet.size_bytes + SEQUENCE_BYTES as u32;
+        let number = meter.send(now, bytes, position);
+        self.bottlenecks.sent(now, number_of(link), bytes);
         if let Some(protected) = protected {
             protected.sent(now, meter, number, || context.keep_copy(packet));
         }
@@ -202,7 +222,7 @@ impl Meters {
         link: usize,
         (member, tunnel_bytes): (NodeId, u32),
     ) {
-        let Some(Metered { meter, protected: Some(protected), repairs }) = self.0.get_mut(link) else {
+        let Some(Metered { meter, protected: Some(protected), repairs }) = self.links.get_mut(link) else {
             return;
         };
         repairs::send(context, (protected, meter), (member, tunnel_bytes), |context, meter, packet| {
@@ -217,12 +237,12 @@ impl Meters {
         let is_due = |(_, metered): &(usize, &Metered)| {
             metered.protected.as_ref().is_some_and(|protected| protected.is_due(now))
         };
-        self.0.iter().enumerate().filter(is_due).map(|(link, _)| link).collect()
+        self.links.iter().enumerate().filter(is_due).map(|(link, _)| link).collect()
     }
 
     /// Takes a packet in if it is a receipt of one of the `members`: the number of the link that it tells of.
     pub fn take(&mut self, context: &mut NodeContext<'_>, members: &[NodeId], packet: Transit) -> Taken {
-        if self.0.is_empty() || context.content::<Message>(&packet).is_none() {
+        if self.links.is_empty() || context.content::<Message>(&packet).is_none() {
             return Taken::NoReceipt;
         }
         // A damaged message fails its authentication.
@@ -233,10 +253,11 @@ impl Meters {
         let now = context.now();
         if let Some(message) = context.take::<Message>(&packet)
             && let Some(link) = members.iter().position(|member| *member == message.member)
-            && let Some(Metered { meter, protected, .. }) = self.0.get_mut(link)
+            && let Some(Metered { meter, protected, .. }) = self.links.get_mut(link)
         {
             meter.handle_input(now, &message.receipt);
             let (lost, estimate) = (lost(meter), meter.estimate(now));
+            compare(&mut self.bottlenecks, now, (number_of(link), meter), lost.len());
             if let Some(protected) = protected {
                 protected.measured(meter, &estimate);
             }
@@ -247,7 +268,7 @@ impl Meters {
 
     /// Judges packets of which nothing was heard for too long: links, and positions of packets that are lost.
     pub fn expire(&mut self, now: Instant) -> Vec<(usize, u32)> {
-        let meters = self.0.iter_mut().enumerate().filter_map(|(link, metered)| {
+        let meters = self.links.iter_mut().enumerate().filter_map(|(link, metered)| {
             expire(&mut metered.meter, now).then_some((link, &mut metered.meter))
         });
         meters
@@ -261,27 +282,33 @@ impl Meters {
             let repairs = metered.protected.as_ref().and_then(Protected::deadline);
             Deadline::earliest(metered.meter.poll_timeout(), repairs)
         };
-        self.0.iter().map(of).fold(None, Deadline::earliest)
+        self.links.iter().map(of).fold(None, Deadline::earliest)
     }
 
     /// What is known of the links.
     pub fn estimates(&self, now: Instant) -> impl Iterator<Item = (LinkEstimate, MeterCounters)> {
-        self.0.iter().map(move |Metered { meter, .. }| (meter.estimate(now), *meter.counters()))
+        self.links.iter().map(move |Metered { meter, .. }| (meter.estimate(now), *meter.counters()))
+    }
+
+    /// Which of the first links share a bottleneck.
+    pub fn bottlenecks(&self) -> impl Iterator<Item = Finding> {
+        self.bottlenecks.findings()
     }
 
     /// Columns of results; none where there are no receipts.
     pub fn columns(&self) -> Vec<(&'static str, u64)> {
-        if self.0.is_empty() {
+        if self.links.is_empty() {
             return Vec::new();
         }
-        let sum = |count: fn(&MeterCounters) -> u64| self.0.iter().map(|of| count(of.meter.counters())).sum();
+        let sum =
+            |count: fn(&MeterCounters) -> u64| self.links.iter().map(|of| count(of.meter.counters())).sum();
         let mut columns = vec![
             ("receipts", sum(|counters| counters.receipts)),
             ("receipt_losses", sum(|counters| counters.lost_packets)),
             ("receipt_spurious_losses", sum(|counters| counters.spurious_losses)),
         ];
-        if self.0.iter().any(|metered| metered.protected.is_some()) {
-            columns.push(("repairs", self.0.iter().map(|metered| metered.repairs).sum()));
+        if self.links.iter().any(|metered| metered.protected.is_some()) {
+            columns.push(("repairs", self.links.iter().map(|metered| metered.repairs).sum()));
             columns.push(("recovered_packets", sum(|counters| counters.recovered_packets)));
         }
         columns
