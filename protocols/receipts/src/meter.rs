@@ -37,6 +37,7 @@ const MIN_AGE: Duration = Duration::from_secs(1);
 const MAX_BLOCK_AGE: Duration = Duration::from_millis(50);
 /// When so many fates have been counted, the counts are halved.
 const LOSS_FADES_AT: u32 = 2048;
+
 /// What a meter has to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeterEvent {
