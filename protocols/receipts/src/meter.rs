@@ -175,12 +175,6 @@ impl LinkMeter {
         &self.counters
     }
 
-    /// The next packet whose arrival was told, in the order of sending; those that came out of order are left out, and
-    /// those before the latest 128.
-    pub fn poll_passage(&mut self) -> Option<Passage> {
-        self.passages.poll()
-    }
-
     /// What is known of the link.
     pub fn estimate(&self, now: Instant) -> LinkEstimate {
         let (lost, all) = self.recent;

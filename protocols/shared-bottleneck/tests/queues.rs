@@ -13,7 +13,7 @@ impl Draws {
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * (1.0 - self.uniform()).ln()
+        -mean * libm::log(1.0 - self.uniform())
     }
 }
 

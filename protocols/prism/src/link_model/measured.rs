@@ -4,6 +4,7 @@
 //! queue was never empty, and a late ACK is no queue. What remains to be found out by trying is whether it would carry
 //! more than it is given (`search`).
 mod contested;
+mod promptness;
 mod search;
 mod swing;
 
@@ -19,8 +20,6 @@ const INNER_HEADER_BYTES: u32 = 20 + 32;
 const FRESH: Duration = Duration::from_millis(300);
 /// See [`FRESH`].
 const FRESH_ROUND_TRIPS: u64 = 3;
-/// Receipts that take less than this times the round trip by ACKs come in time to tell of losses.
-const PROMPT: f64 = 1.2;
 /// The average of round trips without a queue is that of so many of them.
 const BASE_ROUND_TRIPS: f64 = 4.0;
 /// And of so much time, in seconds.
@@ -340,17 +339,6 @@ impl LinkModel {
     /// Receipts come: what is lost is known, not guessed.
     pub(crate) fn is_measured(&self) -> bool {
         self.measured().is_some()
-    }
-
-    /// Receipts come, and hardly later than ACKs: not over a way back that is much longer than that of ACKs.
-    pub(crate) fn has_prompt_receipts(&self) -> bool {
-        self.is_measured() && self.promises_receipts()
-    }
-
-    /// Receipts came as promptly when there was last anything to tell, however long ago.
-    pub(crate) fn promises_receipts(&self) -> bool {
-        let least = self.min_rtt().map_or(0.0, Duration::as_secs_f64);
-        self.measured.as_ref().is_some_and(|measured| measured.own_rtt < PROMPT * least)
     }
 
     /// The learned rate, bytes per second; 0 while nothing is known.

@@ -1,4 +1,5 @@
 //! How long single packets took, for whoever compares links with one another.
+use super::LinkMeter;
 use super::records::Record;
 use alloc::collections::VecDeque;
 use prismux_units::{Duration, Instant};
@@ -32,9 +33,12 @@ impl Passages {
         let (sent_at, sent_before_bytes) = (record.sent_at, record.sent_before);
         self.0.push_back(Passage { sent_at, sent_before_bytes, delay_nanos, queueing_delay });
     }
+}
 
-    /// The first of them.
-    pub fn poll(&mut self) -> Option<Passage> {
-        self.0.pop_front()
+impl LinkMeter {
+    /// The next packet whose arrival was told, in the order of sending; those that came out of order are left out, and
+    /// those before the latest 128.
+    pub fn poll_passage(&mut self) -> Option<Passage> {
+        self.passages.0.pop_front()
     }
 }
